@@ -1,0 +1,94 @@
+"""Addresses of resource instances: ``table.orders``, ``job.sessions["eu"]``, ``module.sales.table.orders``."""
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import TypeAlias
+
+InstanceKey: TypeAlias = str | int | None
+
+_STEP = re.compile(r'([A-Za-z_][A-Za-z0-9_-]*)(?:\[(?:(\d+)|"((?:[^"\\]|\\.)*)")\])?(?:\.|\Z)')
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class ModuleStep:
+    """One module call on the way to a resource."""
+
+    name: str
+    key: InstanceKey = None
+
+    def __str__(self) -> str:
+        return f"module.{self.name}{render_key(self.key)}"
+
+    def __lt__(self, other: "ModuleStep") -> bool:
+        return (self.name, _key_order(self.key)) < (other.name, _key_order(other.key))
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of one instance. ``key`` is set for ``count`` (int) and ``for_each`` (str)."""
+
+    type: str
+    name: str
+    key: InstanceKey = None
+    module: tuple[ModuleStep, ...] = ()
+
+    def __str__(self) -> str:
+        prefix = "".join(f"{step}." for step in self.module)
+        return f"{prefix}{self.type}.{self.name}{render_key(self.key)}"
+
+    @property
+    def block(self) -> "Address":
+        """The address of the block that this instance comes from (without its key)."""
+        return Address(self.type, self.name, None, self.module)
+
+    def __lt__(self, other: "Address") -> bool:
+        return self._order() < other._order()
+
+    def _order(self) -> tuple[object, ...]:
+        return (self.module, self.type, self.name, _key_order(self.key))
+
+
+def render_key(key: InstanceKey) -> str:
+    """``[0]``, ``["eu"]`` or an empty text."""
+    if key is None:
+        return ""
+    if isinstance(key, int):
+        return f"[{key}]"
+    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'["{quoted}"]'
+
+
+def parse_address(text: str) -> Address | None:
+    """The address that a text spells, or None if it spells none."""
+    steps: list[tuple[str, InstanceKey]] = []
+    at = 0
+    while at < len(text):
+        match = _STEP.match(text, at)
+        if match is None:
+            return None
+        number, quoted = match.group(2), match.group(3)
+        key: InstanceKey = int(number) if number is not None else None
+        if quoted is not None:
+            key = re.sub(r"\\(.)", r"\1", quoted)
+        steps.append((match.group(1), key))
+        at = match.end()
+    if text.endswith("."):
+        return None
+    module: list[ModuleStep] = []
+    while len(steps) > 2 and steps[0] == ("module", None):
+        module.append(ModuleStep(*steps[1]))
+        steps = steps[2:]
+    if len(steps) != 2 or steps[0][1] is not None:
+        return None
+    return Address(steps[0][0], steps[1][0], steps[1][1], tuple(module))
+
+
+def _key_order(key: InstanceKey) -> tuple[int, int, str]:
+    if key is None:
+        return (0, 0, "")
+    if isinstance(key, int):
+        return (1, key, "")
+    return (2, 0, key)

@@ -1,0 +1,155 @@
+"""How a planner tells what would happen: attribute changes with their origin, effects, actions, proposals."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.paths import Path
+
+
+class Origin(StrEnum):
+    """Where a difference comes from (design: desired, recorded and observed are compared pairwise)."""
+
+    CONFIG = "config"
+    DRIFT = "drift"
+    BOTH = "both"
+    DEFAULT = "default"
+
+
+class Absent:
+    """The value of an attribute that is not there (None is a value)."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeChange:
+    """One attribute that differs. ``old`` is recorded (or live when nothing is recorded), ``new`` desired, ``live`` observed.
+
+    ``note`` is what this change does, in a few words ("metadata only", "restart"); ``sensitive`` values are never shown.
+    """
+
+    path: Path
+    origin: Origin
+    old: Data
+    new: Data
+    live: Data
+    note: str = ""
+    sensitive: bool = False
+
+
+class Action(StrEnum):
+    """What apply would do with one resource."""
+
+    NO_OP = "no-op"
+    CREATE = "create"
+    ADOPT = "adopt"
+    UPDATE = "update"
+    REPLACE = "replace"
+    DELETE = "delete"
+    FORGET = "forget"
+    RECORD = "record"
+    """Only the state is brought up to date: no remote write, not counted as a change."""
+
+
+class Effect(StrEnum):
+    """What a step does to what is there; the label beside it in the plan."""
+
+    METADATA = "metadata only"
+    NEW_SNAPSHOT = "new snapshot"
+    REWRITES_DATA = "rewrites data"
+    LOSES_DATA = "loses data"
+    STARTS = "starts"
+    STOPS = "stops"
+    RESTART = "restart"
+    RESULTS_CHANGE = "results change"
+    NEW_GENERATION = "new generation"
+    NO_EFFECT = "no effect"
+    LIVE = "live"
+    IRREVERSIBLE = "irreversible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One typed change in words a tired engineer understands: what happens, its effect, and why (rule and version)."""
+
+    text: str
+    effect: Effect
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """Why a resource can not be applied as written: what, why, and the lines to paste for each way out."""
+
+    code: str
+    summary: str
+    why: str
+    ways_out: tuple[str, ...] = ()
+
+
+class Relation(StrEnum):
+    """What a holder does with a subject."""
+
+    WRITES = "writes"
+    STREAMS_FROM = "streams from"
+    LOOKS_UP = "looks up"
+    OWNS_LOCATION = "owns location"
+    CHECKPOINTS_IN = "checkpoints in"
+    REAL_NAME = "real name"
+    """The subject is the resource's identity in the world: two holders of one such subject are an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location)."""
+
+    subject: str
+    holder: str
+    relation: Relation
+    reason: str
+
+
+class Reaction(StrEnum):
+    """What a change of a subject asks of the running holders of a claim."""
+
+    RUNS_ON = "runs on"
+    RESTARTS = "restarts"
+    STOPS_FIRST = "stops first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disturbance:
+    """A change of this resource disturbs the running holders of a relation."""
+
+    relation: Relation
+    reaction: Reaction
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A planner's answer for one resource.
+
+    ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``: only what the action
+    assumes of the world; apply compares it with a fresh one and calls a plan stale if it moved. ``payload``: JSON data that the
+    driver needs to carry out exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back,
+    in words, for ``drift``. ``running``: for resources that run, whether it runs now.
+    """
+
+    action: Action
+    planned: Attributes | None
+    changes: tuple[AttributeChange, ...] = ()
+    steps: tuple[Step, ...] = ()
+    reasons: tuple[str, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    disturbs: tuple[Disturbance, ...] = ()
+    drift: tuple[str, ...] = ()
+    fingerprint: Data = None
+    payload: Data = None
+    diagnostics: tuple[Diagnostic, ...] = ()

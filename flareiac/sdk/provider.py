@@ -1,0 +1,289 @@
+"""The contract of a provider: small required interfaces, optional capabilities, promises the core checks.
+
+Planners are pure: no session, no clock, no I/O. Drivers touch the world and tell its trouble with ``Failure``.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path as FilePath
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.types import Type
+from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.schema import Block
+
+
+class Kind(StrEnum):
+    CONNECTION = "connection"
+    """Known at plan, never counted as a change: catalog, engine."""
+    DECLARATION = "declaration"
+    """Part of the resources that refer to it: stream."""
+    MANAGED = "managed"
+    """Planned, recorded, drifting: table, checkpoint, job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is what its driver answered
+    last (empty until applied, and always empty for connections and declarations).
+    """
+
+    address: str
+    type: str
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+
+
+References: TypeAlias = Mapping[str, Resolved]
+"""Every connection, declaration and managed resource that a resource refers to, directly or through others, by address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default locations."""
+
+    root: FilePath
+    workspace: str = "default"
+    lineage: str = ""
+
+    @property
+    def data_dir(self) -> FilePath:
+        """The project's own files (``.flareiac``)."""
+        return self.root / ".flareiac"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What the state holds of one resource: canonical desired attributes of the last apply, and what the world answered then.
+
+    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is the provider's own.
+    """
+
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+    schema_version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in ``Recorded``.
+
+    ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong with it while it runs.
+    """
+
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+    unmanaged: tuple[str, ...] = ()
+    unhealthy: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """The system answered, and it is not there. ``reason`` is shown."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """The system did not answer, or what it holds can not be read. Never the same as missing."""
+
+    diagnostic: Diagnostic
+
+
+Observation: TypeAlias = Present | Missing | Unreadable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest:
+    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged."""
+
+    address: str
+    desired: Attributes | None
+    recorded: Recorded | None
+    references: References
+    cheap: bool = True
+    import_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a ``removed`` block asked
+    for destruction. ``importing``: an ``import`` block named this object, so that adopting it is wanted. ``replace``: asked for by name.
+    """
+
+    address: str
+    desired: Attributes | None
+    recorded: Recorded | None
+    observed: Observation
+    references: References
+    project: Project
+    importing: bool = False
+    destroy_object: bool = False
+    replace: bool = False
+    protected: bool = False
+
+
+class Planner(Protocol):
+    """Pure knowledge of one managed resource type."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        """What apply would do. User-caused trouble is a blocker or a diagnostic in the proposal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A body as decoded from HCL, on its way to canonical attributes."""
+
+    address: str
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceType:
+    """One block type.
+
+    ``canonical(decoded, references, project, diagnostics)`` turns decoded HCL into the canonical attributes that are compared, recorded and
+    handed to planner and driver: defaults filled in where they are part of the meaning, types normalised, None for what is not managed. It
+    reports what is wrong before any system is asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core
+    adds the span.
+    ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
+    ``default`` is the decoded body of the embedded instance when none is declared (connections only).
+    """
+
+    name: str
+    kind: Kind
+    schema: Block
+    description: str
+    canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
+    planner: Planner | None = None
+    claims: Callable[[str, Attributes, References], tuple[Claim, ...]] = lambda _address, _attributes, _references: ()
+    computed: Mapping[str, Type] = field(default_factory=dict)
+    default: Attributes | None = None
+    schema_version: int = 1
+    order: int = 0
+    """Position among types where nothing else orders two operations (lower first)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A pure function of the language: plain data in, plain data out. ``ValueError`` from ``call`` becomes a diagnostic."""
+
+    name: str
+    parameters: tuple[tuple[str, Type], ...]
+    returns: Type
+    call: Callable[..., Data]
+    description: str
+    optional: tuple[tuple[str, Type], ...] = ()
+    variadic: tuple[str, Type] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyRequest:
+    """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a request with the same key
+    after a crash must find the outcome of the first. ``planned`` has no UNKNOWN left but computed ones.
+    """
+
+    key: str
+    address: str
+    action: str
+    planned: Attributes | None
+    recorded: Recorded | None
+    payload: Data
+    references: References
+    cancel: threading.Event
+    progress: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky step."""
+
+    attributes: Attributes
+    identity: Attributes
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplied:
+    """Not done, and nothing changed in the world (or nothing that the next plan would not see)."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    attributes: Attributes | None = None
+    identity: Attributes | None = None
+    """With ``attributes``: what did change all the same and must be recorded (a partly applied resource)."""
+
+
+Outcome: TypeAlias = Applied | NotApplied
+
+
+class Driver(Protocol):
+    """Touches one kind of thing in the world."""
+
+    def read(self, request: ReadRequest) -> Observation: ...
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        """Create, adopt or update."""
+        ...
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        """Delete; ``Applied`` when it is gone (or was gone already)."""
+        ...
+
+
+@runtime_checkable
+class Prefetching(Protocol):
+    """A driver that reads many at once: called before the ``read`` of each, from one thread."""
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None: ...
+
+
+@runtime_checkable
+class Quiescable(Protocol):
+    """A driver whose resources run and can be stopped and started without being changed."""
+
+    def quiesce(self, request: ApplyRequest) -> Outcome:
+        """Stop it at a batch boundary as well as the system can; it stays recorded."""
+        ...
+
+
+@runtime_checkable
+class Preflighting(Protocol):
+    """A driver that can prove a set of changes before the first side effect on data."""
+
+    def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]: ...
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A driver that can tell, by reading only, how an operation whose result was lost ended."""
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        """The recorded outcome if the operation was carried out, None if it left no trace and can be repeated."""
+        ...
+
+
+class Session(Protocol):
+    """An open provider. Drivers are safe to use from several threads."""
+
+    def driver(self, type_name: str) -> Driver: ...
+
+    def close(self) -> None: ...
+
+
+class Provider(Protocol):
+    """What an entry point of the group ``flareiac.providers`` returns when called without arguments."""
+
+    name: str
+
+    def resource_types(self) -> Sequence[ResourceType]: ...
+
+    def functions(self) -> Sequence[Function]: ...
+
+    def open(self, project: Project) -> Session: ...

@@ -1,0 +1,62 @@
+"""Schemas as data: what users may write. Decoding, suggestions, ``explain``, the reference page are readings of these records."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.types import Type
+
+Validator: TypeAlias = Callable[[Data], str | None]
+"""Takes a known, non-null value and returns what is wrong with it as a sentence, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """One attribute. ``default`` is for the reader (the planner applies it): absent attributes decode to None.
+
+    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart").
+    """
+
+    type: Type
+    description: str
+    required: bool = False
+    computed: bool = False
+    sensitive: bool = False
+    default: Data = None
+    validators: tuple[Validator, ...] = ()
+    effect: str = ""
+    unit: str = ""
+    since: str = "0.1"
+
+
+class Nesting(StrEnum):
+    SINGLE = "single"
+    """At most one block, no label; decodes to a dict or None."""
+    LIST = "list"
+    """Any number, no label; decodes to a list of dicts, in source order."""
+    MAP = "map"
+    """Any number, one label each, labels unique; decodes to a dict of dicts by label, in source order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The body of a block: attributes, nested blocks, and groups of names of which exactly one must be present.
+
+    A body decodes to one dict: every attribute of the schema by name (None when absent) and every nested block by its name.
+    """
+
+    description: str = ""
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    blocks: Mapping[str, "NestedBlock"] = field(default_factory=dict)
+    exactly_one_of: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedBlock:
+    """A block type inside a body."""
+
+    nesting: Nesting
+    block: Block
+    required: bool = False

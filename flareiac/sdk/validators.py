@@ -1,0 +1,66 @@
+"""Validators of attribute values, and the two units of the language: durations and sizes."""
+
+import re
+from collections.abc import Collection
+
+from flareiac.kernel.data import Data
+from flareiac.sdk.schema import Validator
+
+_DURATION_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_SIZE_UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
+_DURATION = re.compile(r"(\d+)(ms|s|m|h|d|w)")
+_SIZE = re.compile(r"(\d+)\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
+
+
+def parse_duration(text: str) -> int | None:
+    """``"90s"``, ``"1h30m"`` in milliseconds, or None if the text is no duration."""
+    total, at = 0, 0
+    while match := _DURATION.match(text, at):
+        total += int(match.group(1)) * _DURATION_UNITS[match.group(2)]
+        at = match.end()
+    return total if text and at == len(text) else None
+
+
+def parse_size(text: str) -> int | None:
+    """``"256MB"`` in bytes (binary units), or None if the text is no size."""
+    match = _SIZE.fullmatch(text.strip())
+    return int(match.group(1)) * _SIZE_UNITS[match.group(2).upper()] if match else None
+
+
+def is_duration(value: Data) -> str | None:
+    """A duration such as ``"30s"``."""
+    if isinstance(value, str) and parse_duration(value) is not None:
+        return None
+    return f'{value!r} is not a duration. Write a whole number and a unit, such as "90s", "10m", "6h" or "5d".'
+
+
+def is_size(value: Data) -> str | None:
+    """A size such as ``"256MB"``."""
+    if isinstance(value, str) and parse_size(value) is not None:
+        return None
+    return f'{value!r} is not a size. Write a whole number and a unit, such as "512KB", "256MB" or "2GB".'
+
+
+def one_of(*allowed: Data) -> Validator:
+    """One of a few values."""
+
+    def check(value: Data) -> str | None:
+        return None if value in allowed else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
+
+    return check
+
+
+def between(low: float, high: float | None = None) -> Validator:
+    """A number in a closed range."""
+
+    def check(value: Data) -> str | None:
+        if value < low or (high is not None and value > high):
+            return f"{value} is out of range: it must be at least {low}" + (f" and at most {high}." if high is not None else ".")
+        return None
+
+    return check
+
+
+def not_empty(value: Data) -> str | None:
+    """A text, list or map with something in it."""
+    return None if isinstance(value, Collection) and len(value) else "It must not be empty."
