@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.types import Type
-from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.changes import Claim, Disturbance, Proposal
 from flareiac.sdk.schema import Block
 
 
@@ -126,6 +126,8 @@ class PlanRequest:
     destroy_object: bool = False
     replace: bool = False
     protected: bool = False
+    disturbances: tuple[Disturbance, ...] = ()
+    """What changes of other resources ask of this one while it runs (the core asks the planner a second time when there are any)."""
 
 
 class Planner(Protocol):

@@ -1,0 +1,76 @@
+"""What the HCL asks for, evaluated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flareiac.kernel.addresses import Address
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.paths import Path
+from flareiac.kernel.sources import Span
+from flareiac.sdk.provider import Kind, Resolved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """The ``lifecycle`` block of a resource."""
+
+    prevent_destroy: bool = False
+    ignore_changes: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredResource:
+    """One instance. ``attributes`` are canonical; ``dependencies`` are the addresses it refers to or names in ``depends_on``."""
+
+    address: Address
+    provider: str
+    kind: Kind
+    attributes: Attributes
+    dependencies: tuple[str, ...] = ()
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    span: Span | None = None
+    spans: Mapping[Path, Span] = field(default_factory=dict)
+    identity: Attributes = field(default_factory=dict)
+
+    def resolved(self) -> Resolved:
+        """The resource as those that refer to it see it."""
+        return Resolved(address=str(self.address), type=self.address.type, attributes=self.attributes, identity=self.identity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputValue:
+    """One output. The value of a sensitive one is None: it is never stored."""
+
+    value: Data
+    sensitive: bool = False
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """An ``import`` block: the object ``id`` becomes the instance ``to``."""
+
+    to: str
+    id: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """A ``removed`` block: the instances of a block are no longer managed; ``destroy`` asks for the objects too."""
+
+    source: str
+    destroy: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desired:
+    """A whole configuration, in dependency order."""
+
+    resources: Mapping[str, DesiredResource]
+    outputs: Mapping[str, OutputValue] = field(default_factory=dict)
+    imports: tuple[Import, ...] = ()
+    removed: tuple[Removed, ...] = ()
+    variables: Mapping[str, Data] = field(default_factory=dict)
+    digest: str = ""

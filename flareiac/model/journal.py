@@ -1,0 +1,158 @@
+"""The journal: what an apply is about to do and what came of it, one record each; and its replay onto a snapshot."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from flareiac.kernel.data import Data, from_json, to_json
+from flareiac.model.desired import OutputValue
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record
+from flareiac.sdk.state import Damaged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """An apply starts. ``plan`` is the digest of its plan, ``time`` UTC seconds; the lineage of a state that has no snapshot yet."""
+
+    apply: str
+    plan: str
+    time: float
+    lineage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A side effect is about to happen. ``operation`` is the plan's operation as data, enough to settle it without the plan."""
+
+    apply: str
+    id: str
+    operation: Data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """An operation ended. ``record`` is what is recorded now; ``forgotten`` when the resource left the state; ``error`` when it failed."""
+
+    apply: str
+    id: str
+    address: str
+    record: ResourceRecord | None = None
+    forgotten: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """The outputs as they are after an apply."""
+
+    apply: str
+    outputs: dict[str, OutputValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The apply is over; nothing of it is open."""
+
+    apply: str
+
+
+Entry: TypeAlias = Begun | Intent | Result | Outputs | Ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted:
+    """An apply that has begun and not ended: its open intents by operation id, and the ids that have a result (True: it succeeded)."""
+
+    begun: Begun
+    open: dict[str, Intent] = field(default_factory=dict)
+    results: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """A snapshot with its journal replayed."""
+
+    snapshot: Snapshot
+    interrupted: Interrupted | None = None
+    entries: int = 0
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """One record's bytes (one line of JSON without the line break)."""
+    match entry:
+        case Begun():
+            data: Data = {"kind": "begun", "apply": entry.apply, "plan": entry.plan, "time": entry.time, "lineage": entry.lineage}
+        case Intent():
+            data = {"kind": "intent", "apply": entry.apply, "id": entry.id, "operation": to_json(entry.operation)}
+        case Result():
+            data = {"kind": "result", "apply": entry.apply, "id": entry.id, "address": entry.address, "forgotten": entry.forgotten}
+            data["record"] = encode_record(entry.record) if entry.record else None
+            data["error"] = entry.error
+        case Outputs():
+            items = {name: {"value": to_json(item.value), "sensitive": item.sensitive} for name, item in entry.outputs.items()}
+            data = {"kind": "outputs", "apply": entry.apply, "outputs": items}
+        case Ended():
+            data = {"kind": "ended", "apply": entry.apply}
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def decode_entry(content: bytes, where: str) -> Entry:
+    """The inverse of ``encode_entry``. Raises ``Damaged``."""
+    try:
+        data = json.loads(content)
+        match data["kind"]:
+            case "begun":
+                return Begun(apply=data["apply"], plan=data["plan"], time=data["time"], lineage=data["lineage"])
+            case "intent":
+                return Intent(apply=data["apply"], id=data["id"], operation=from_json(data["operation"]))
+            case "result":
+                record = decode_record(data["record"]) if data["record"] else None
+                return Result(
+                    apply=data["apply"],
+                    id=data["id"],
+                    address=data["address"],
+                    record=record,
+                    forgotten=data["forgotten"],
+                    error=data["error"],
+                )
+            case "outputs":
+                items = {key: OutputValue(value=from_json(i["value"]), sensitive=i["sensitive"]) for key, i in data["outputs"].items()}
+                return Outputs(apply=data["apply"], outputs=items)
+            case "ended":
+                return Ended(apply=data["apply"])
+            case other:
+                raise Damaged(where, f"it holds a record of the unknown kind {other!r}")
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Damaged(where, f"it holds a record that can not be read ({type(problem).__name__}: {problem})") from problem
+
+
+def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
+    """The state after the journal's records, and the apply that they leave open, if any."""
+    resources, outputs, lineage = dict(snapshot.resources), dict(snapshot.outputs), snapshot.lineage
+    interrupted: Interrupted | None = None
+    count = 0
+    for entry in entries:
+        count += 1
+        match entry:
+            case Begun():
+                lineage = entry.lineage
+                interrupted = Interrupted(begun=entry)
+            case Intent() if interrupted:
+                interrupted.open[entry.id] = entry
+            case Result():
+                if interrupted:
+                    interrupted.open.pop(entry.id, None)
+                    interrupted.results[entry.id] = entry.error is None
+                if entry.forgotten:
+                    resources.pop(entry.address, None)
+                elif entry.record:
+                    resources[entry.address] = entry.record
+            case Outputs():
+                outputs = dict(entry.outputs)
+            case Ended():
+                interrupted = None
+            case _:
+                pass
+    state = Snapshot(lineage=lineage, serial=snapshot.serial, resources=resources, outputs=outputs, features=snapshot.features)
+    return Recovered(snapshot=state, interrupted=interrupted, entries=count)

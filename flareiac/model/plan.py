@@ -1,0 +1,144 @@
+"""The plan: what apply would do, whole and self-contained, with the graph that apply executes as it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.model.desired import OutputValue
+from flareiac.sdk.changes import Action, Effect, Proposal
+from flareiac.sdk.provider import Resolved
+
+CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
+"""The actions that count as changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedResource:
+    """One resource in the plan: the proposal, and the other two values it was compared with."""
+
+    address: str
+    type: str
+    provider: str
+    proposal: Proposal
+    recorded: Attributes | None
+    identity: Attributes = field(default_factory=dict)
+    observed: Attributes | None = None
+    dependencies: tuple[str, ...] = ()
+    protected: bool = False
+    schema_version: int = 1
+    import_id: str | None = None
+    resolved: Mapping[str, Attributes] = field(default_factory=dict)
+    """The connections and declarations that the recorded object was reached through (for those whose block is gone)."""
+
+    @property
+    def action(self) -> Action:
+        return self.proposal.action
+
+    @property
+    def restarts(self) -> bool:
+        """Whether a running query stops and starts again."""
+        return self.action is Action.UPDATE and any(step.effect is Effect.RESTART for step in self.proposal.steps)
+
+
+class Verb(StrEnum):
+    """What one operation asks of a driver (or, for ``forget`` and ``record``, of the state alone)."""
+
+    CREATE = "create"
+    ADOPT = "adopt"
+    UPDATE = "update"
+    DELETE = "delete"
+    FORGET = "forget"
+    RECORD = "record"
+    QUIESCE = "quiesce"
+
+
+class EdgeKind(StrEnum):
+    """Why one operation waits for another."""
+
+    REFERENCE = "reference"
+    DECLARED = "declared"
+    DESTROY_ORDER = "destroy order"
+    REPLACE_ORDER = "replace order"
+    QUIESCE = "quiesce"
+    FEEDS = "feeds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """The operation named here must have succeeded first, for this reason."""
+
+    after: str
+    kind: EdgeKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One node of the graph. ``id`` is stable: the verb and the address."""
+
+    id: str
+    address: str
+    verb: Verb
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputChange:
+    """One output before and after; ``after`` may be UNKNOWN."""
+
+    before: OutputValue | None
+    after: OutputValue | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A whole plan. ``references`` holds every resource as planned, for those that refer to it. ``time`` is UTC seconds."""
+
+    lineage: str
+    serial: int
+    workspace: str
+    time: float
+    configuration: str
+    destroy: bool
+    targeted: bool
+    resources: tuple[PlannedResource, ...]
+    references: Mapping[str, Resolved]
+    operations: tuple[Operation, ...]
+    outputs: Mapping[str, OutputChange] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    variables: Mapping[str, Data] = field(default_factory=dict)
+
+    @property
+    def errored(self) -> bool:
+        """Whether planning met an error: such a plan can be read but not applied."""
+        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+
+    @property
+    def blocked(self) -> tuple[PlannedResource, ...]:
+        """The resources that can not be applied as written."""
+        return tuple(item for item in self.resources if item.proposal.blockers)
+
+    @property
+    def changes(self) -> tuple[PlannedResource, ...]:
+        """The resources that count as changes."""
+        return tuple(item for item in self.resources if item.action in CHANGING)
+
+    @property
+    def output_changes(self) -> dict[str, OutputChange]:
+        """The outputs that differ."""
+        return {name: item for name, item in self.outputs.items() if item.before != item.after}
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to do, not even to the state."""
+        return not self.operations and not self.output_changes
+
+    @property
+    def applyable(self) -> bool:
+        return not self.errored and not self.blocked and not self.empty
+
+    @property
+    def restarts(self) -> int:
+        return sum(item.restarts for item in self.resources)

@@ -1,0 +1,268 @@
+"""The plan file: one self-contained JSON document. Unknown format versions are refused; equal plans have equal bytes."""
+
+import json
+from dataclasses import asdict
+
+from flareiac.kernel.data import Data, digest, from_json, to_json
+from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.paths import Path
+from flareiac.kernel.sources import Position, Span
+from flareiac.model.desired import OutputValue
+from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
+from flareiac.sdk.changes import (
+    ABSENT,
+    Absent,
+    Action,
+    AttributeChange,
+    Blocker,
+    Disturbance,
+    Effect,
+    Origin,
+    Proposal,
+    Reaction,
+    Relation,
+    Step,
+)
+from flareiac.sdk.provider import Resolved
+from flareiac.sdk.state import Damaged
+
+FORMAT_VERSION = 1
+_ABSENT_KEY = "$absent"
+
+
+def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
+    """The plan's bytes."""
+    document = {
+        "format_version": FORMAT_VERSION,
+        "kind": "flareiac-plan",
+        "flareiac_version": tool_version,
+        "lineage": plan.lineage,
+        "serial": plan.serial,
+        "workspace": plan.workspace,
+        "time": plan.time,
+        "configuration": plan.configuration,
+        "destroy": plan.destroy,
+        "targeted": plan.targeted,
+        "resources": [_encode_resource(item) for item in plan.resources],
+        "references": {
+            address: {"type": item.type, "attributes": to_json(item.attributes), "identity": to_json(item.identity)}
+            for address, item in sorted(plan.references.items())
+        },
+        "operations": [_encode_operation(item) for item in plan.operations],
+        "outputs": {
+            name: {"before": _encode_output(item.before), "after": _encode_output(item.after)}
+            for name, item in sorted(plan.outputs.items())
+        },
+        "diagnostics": [_encode_diagnostic(item) for item in plan.diagnostics],
+        "variables": to_json(dict(plan.variables)),
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def decode_plan(content: bytes, where: str) -> Plan:
+    """The inverse of ``encode_plan``. Raises ``Damaged`` for what is no plan, or one of a format that this version does not read."""
+    try:
+        document = json.loads(content)
+        if document["kind"] != "flareiac-plan":
+            raise Damaged(where, "it is not a plan file")
+        if document["format_version"] != FORMAT_VERSION:
+            raise Damaged(where, f"it has plan format {document['format_version']}; this FlareIaC reads format {FORMAT_VERSION}")
+        return Plan(
+            lineage=document["lineage"],
+            serial=document["serial"],
+            workspace=document["workspace"],
+            time=document["time"],
+            configuration=document["configuration"],
+            destroy=document["destroy"],
+            targeted=document["targeted"],
+            resources=tuple(map(_decode_resource, document["resources"])),
+            references={
+                address: Resolved(
+                    address=address,
+                    type=item["type"],
+                    attributes=from_json(item["attributes"]),
+                    identity=from_json(item["identity"]),
+                )
+                for address, item in document["references"].items()
+            },
+            operations=tuple(map(decode_operation, document["operations"])),
+            outputs={
+                name: OutputChange(before=_decode_output(item["before"]), after=_decode_output(item["after"]))
+                for name, item in document["outputs"].items()
+            },
+            diagnostics=tuple(map(_decode_diagnostic, document["diagnostics"])),
+            variables=from_json(document["variables"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Damaged(where, f"it is not a FlareIaC plan file ({type(problem).__name__}: {problem})") from problem
+
+
+def plan_digest(plan: Plan) -> str:
+    """What tells one plan from another: everything that apply would execute, and when it was made."""
+    return digest(
+        [
+            plan.lineage,
+            plan.time,
+            [_encode_operation(item) for item in plan.operations],
+            [[item.address, to_json(item.proposal.payload), to_json(item.proposal.planned)] for item in plan.resources],
+        ]
+    )
+
+
+def _encode_resource(item: PlannedResource) -> Data:
+    return {
+        "address": item.address,
+        "type": item.type,
+        "provider": item.provider,
+        "proposal": encode_proposal(item.proposal),
+        "recorded": to_json(item.recorded),
+        "identity": to_json(item.identity),
+        "observed": to_json(item.observed),
+        "dependencies": list(item.dependencies),
+        "protected": item.protected,
+        "schema_version": item.schema_version,
+        "import_id": item.import_id,
+        "resolved": to_json(dict(item.resolved)),
+    }
+
+
+def _decode_resource(data: Data) -> PlannedResource:
+    return PlannedResource(
+        address=data["address"],
+        type=data["type"],
+        provider=data["provider"],
+        proposal=decode_proposal(data["proposal"]),
+        recorded=from_json(data["recorded"]),
+        identity=from_json(data["identity"]),
+        observed=from_json(data["observed"]),
+        dependencies=tuple(data["dependencies"]),
+        protected=data["protected"],
+        schema_version=data["schema_version"],
+        import_id=data["import_id"],
+        resolved=from_json(data["resolved"]),
+    )
+
+
+def encode_proposal(proposal: Proposal) -> Data:
+    """One proposal as JSON data."""
+    return {
+        "action": proposal.action.value,
+        "planned": to_json(proposal.planned),
+        "changes": [
+            {
+                "path": list(change.path),
+                "origin": change.origin.value,
+                "old": _encode_value(change.old),
+                "new": _encode_value(change.new),
+                "live": _encode_value(change.live),
+                "note": change.note,
+                "sensitive": change.sensitive,
+            }
+            for change in proposal.changes
+        ],
+        "steps": [{"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps],
+        "reasons": list(proposal.reasons),
+        "blockers": [{**asdict(item), "ways_out": list(item.ways_out)} for item in proposal.blockers],
+        "disturbs": [encode_disturbance(item) for item in proposal.disturbs],
+        "drift": list(proposal.drift),
+        "fingerprint": to_json(proposal.fingerprint),
+        "payload": to_json(proposal.payload),
+        "diagnostics": [_encode_diagnostic(item) for item in proposal.diagnostics],
+    }
+
+
+def decode_proposal(data: Data) -> Proposal:
+    """The inverse of ``encode_proposal``."""
+    return Proposal(
+        action=Action(data["action"]),
+        planned=from_json(data["planned"]),
+        changes=tuple(
+            AttributeChange(
+                path=tuple(change["path"]),
+                origin=Origin(change["origin"]),
+                old=_decode_value(change["old"]),
+                new=_decode_value(change["new"]),
+                live=_decode_value(change["live"]),
+                note=change["note"],
+                sensitive=change["sensitive"],
+            )
+            for change in data["changes"]
+        ),
+        steps=tuple(Step(text=step["text"], effect=Effect(step["effect"]), why=step["why"]) for step in data["steps"]),
+        reasons=tuple(data["reasons"]),
+        blockers=tuple(
+            Blocker(code=item["code"], summary=item["summary"], why=item["why"], ways_out=tuple(item["ways_out"]))
+            for item in data["blockers"]
+        ),
+        disturbs=tuple(
+            Disturbance(relation=Relation(item["relation"]), reaction=Reaction(item["reaction"]), reason=item["reason"])
+            for item in data["disturbs"]
+        ),
+        drift=tuple(data["drift"]),
+        fingerprint=from_json(data["fingerprint"]),
+        payload=from_json(data["payload"]),
+        diagnostics=tuple(map(_decode_diagnostic, data["diagnostics"])),
+    )
+
+
+def encode_disturbance(item: Disturbance) -> Data:
+    """One disturbance as JSON data."""
+    return {"relation": item.relation.value, "reaction": item.reaction.value, "reason": item.reason}
+
+
+def _encode_value(value: Data) -> Data:
+    return {_ABSENT_KEY: True} if isinstance(value, Absent) else to_json(value)
+
+
+def _decode_value(value: Data) -> Data:
+    return ABSENT if isinstance(value, dict) and value == {_ABSENT_KEY: True} else from_json(value)
+
+
+def _encode_operation(item: Operation) -> Data:
+    edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in item.edges]
+    return {"id": item.id, "address": item.address, "verb": item.verb.value, "edges": edges}
+
+
+def decode_operation(data: Data) -> Operation:
+    """One operation from JSON data."""
+    edges = tuple(Edge(after=edge["after"], kind=EdgeKind(edge["kind"]), reason=edge["reason"]) for edge in data["edges"])
+    return Operation(id=data["id"], address=data["address"], verb=Verb(data["verb"]), edges=edges)
+
+
+def _encode_output(output: OutputValue | None) -> Data:
+    return None if output is None else {"value": to_json(output.value), "sensitive": output.sensitive}
+
+
+def _decode_output(data: Data) -> OutputValue | None:
+    return None if data is None else OutputValue(value=from_json(data["value"]), sensitive=data["sensitive"])
+
+
+def _encode_diagnostic(item: Diagnostic) -> Data:
+    span = item.subject
+    return {
+        "code": item.code,
+        "severity": item.severity.value,
+        "summary": item.summary,
+        "detail": item.detail,
+        "address": item.address,
+        "attribute": list(item.attribute),
+        "subject": None if span is None else [span.path, *_corner(span.start), *_corner(span.end)],
+    }
+
+
+def _corner(position: Position) -> tuple[int, int, int]:
+    return (position.line, position.column, position.offset)
+
+
+def _decode_diagnostic(data: Data) -> Diagnostic:
+    span = data["subject"]
+    path: Path = tuple(data["attribute"])
+    return Diagnostic(
+        code=data["code"],
+        severity=Severity(data["severity"]),
+        summary=data["summary"],
+        detail=data["detail"],
+        address=data["address"],
+        attribute=path,
+        subject=None if span is None else Span(span[0], Position(*span[1:4]), Position(*span[4:7])),
+    )

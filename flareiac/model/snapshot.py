@@ -1,0 +1,139 @@
+"""The state: what the last applies recorded. JSON with a format version; readers refuse what they do not understand."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from flareiac.kernel.data import Attributes, Data, from_json, to_json
+from flareiac.model.desired import OutputValue
+from flareiac.sdk.provider import Recorded
+from flareiac.sdk.state import Damaged
+
+FORMAT_VERSION = 1
+KNOWN_FEATURES: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceRecord:
+    """One managed instance as last applied."""
+
+    address: str
+    type: str
+    provider: str
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+    dependencies: tuple[str, ...] = ()
+    protected: bool = False
+    schema_version: int = 1
+    resolved: Mapping[str, Attributes] = field(default_factory=dict)
+    """The connections and declarations it referred to, by address: what it takes to reach it when its block is gone."""
+
+    def recorded(self) -> Recorded:
+        """The part of it that planners and drivers see."""
+        return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Everything recorded. ``serial`` grows with every write; ``lineage`` never changes."""
+
+    lineage: str
+    serial: int = 0
+    resources: Mapping[str, ResourceRecord] = field(default_factory=dict)
+    outputs: Mapping[str, OutputValue] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+
+    def with_record(self, address: str, record: ResourceRecord | None) -> "Snapshot":
+        """The snapshot with one resource recorded anew, or forgotten."""
+        resources = {key: value for key, value in self.resources.items() if key != address}
+        if record is not None:
+            resources[address] = record
+        return replace(self, resources=resources)
+
+
+def new_snapshot() -> Snapshot:
+    """An empty state with a lineage of its own."""
+    return Snapshot(lineage=str(uuid.uuid4()))
+
+
+def encode_record(record: ResourceRecord) -> Data:
+    """One record as JSON data."""
+    return {
+        "address": record.address,
+        "type": record.type,
+        "provider": record.provider,
+        "schema_version": record.schema_version,
+        "attributes": to_json(record.attributes),
+        "identity": to_json(record.identity),
+        "dependencies": list(record.dependencies),
+        "protected": record.protected,
+        "resolved": to_json(dict(record.resolved)),
+    }
+
+
+def decode_record(data: Data) -> ResourceRecord:
+    """The inverse of ``encode_record``. Raises KeyError, TypeError or ValueError for what is no record."""
+    return ResourceRecord(
+        address=_text(data["address"]),
+        type=_text(data["type"]),
+        provider=_text(data["provider"]),
+        schema_version=int(data["schema_version"]),
+        attributes=_mapping(from_json(data["attributes"])),
+        identity=_mapping(from_json(data["identity"])),
+        dependencies=tuple(map(_text, data["dependencies"])),
+        protected=bool(data["protected"]),
+        resolved={key: _mapping(value) for key, value in _mapping(from_json(data["resolved"])).items()},
+    )
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """The snapshot's bytes; equal snapshots have equal bytes."""
+    document = {
+        "format_version": FORMAT_VERSION,
+        "features": list(snapshot.features),
+        "lineage": snapshot.lineage,
+        "serial": snapshot.serial,
+        "outputs": {
+            name: {"value": to_json(output.value), "sensitive": output.sensitive} for name, output in sorted(snapshot.outputs.items())
+        },
+        "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
+    }
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def decode_snapshot(content: bytes, where: str) -> Snapshot:
+    """The inverse of ``encode_snapshot``. Raises ``Damaged`` for what this version can not understand."""
+    try:
+        document = json.loads(content)
+        version = document["format_version"]
+        if version != FORMAT_VERSION:
+            raise Damaged(where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}")
+        unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
+        if unknown:
+            raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}")
+        records = [decode_record(item) for item in document["resources"]]
+        return Snapshot(
+            lineage=_text(document["lineage"]),
+            serial=int(document["serial"]),
+            features=tuple(document["features"]),
+            resources={record.address: record for record in records},
+            outputs={
+                name: OutputValue(value=from_json(item["value"]), sensitive=bool(item["sensitive"]))
+                for name, item in _mapping(document["outputs"]).items()
+            },
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Damaged(where, f"it is not a FlareIaC state ({type(problem).__name__}: {problem})") from problem
+
+
+def _text(value: Data) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, found {value!r}")
+    return value
+
+
+def _mapping(value: Data) -> Attributes:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, found {value!r}")
+    return value
