@@ -7,7 +7,7 @@ from enum import StrEnum
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.model.desired import OutputValue
-from flareiac.sdk.changes import Action, Effect, Proposal
+from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
 from flareiac.sdk.provider import Resolved
 
 CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
@@ -22,6 +22,7 @@ class PlannedResource:
     type: str
     provider: str
     proposal: Proposal
+    desired: Attributes | None
     recorded: Attributes | None
     identity: Attributes = field(default_factory=dict)
     observed: Attributes | None = None
@@ -29,6 +30,9 @@ class PlannedResource:
     protected: bool = False
     schema_version: int = 1
     import_id: str | None = None
+    destroy_object: bool = False
+    replace: bool = False
+    disturbances: tuple[Disturbance, ...] = ()
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations that the recorded object was reached through (for those whose block is gone)."""
 

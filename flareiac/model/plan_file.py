@@ -1,7 +1,6 @@
 """The plan file: one self-contained JSON document. Unknown format versions are refused; equal plans have equal bytes."""
 
 import json
-from dataclasses import asdict
 
 from flareiac.kernel.data import Data, digest, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
@@ -115,6 +114,7 @@ def _encode_resource(item: PlannedResource) -> Data:
         "type": item.type,
         "provider": item.provider,
         "proposal": encode_proposal(item.proposal),
+        "desired": to_json(item.desired),
         "recorded": to_json(item.recorded),
         "identity": to_json(item.identity),
         "observed": to_json(item.observed),
@@ -122,6 +122,9 @@ def _encode_resource(item: PlannedResource) -> Data:
         "protected": item.protected,
         "schema_version": item.schema_version,
         "import_id": item.import_id,
+        "destroy_object": item.destroy_object,
+        "replace": item.replace,
+        "disturbances": [_encode_disturbance(each) for each in item.disturbances],
         "resolved": to_json(dict(item.resolved)),
     }
 
@@ -132,6 +135,7 @@ def _decode_resource(data: Data) -> PlannedResource:
         type=data["type"],
         provider=data["provider"],
         proposal=decode_proposal(data["proposal"]),
+        desired=from_json(data["desired"]),
         recorded=from_json(data["recorded"]),
         identity=from_json(data["identity"]),
         observed=from_json(data["observed"]),
@@ -139,6 +143,9 @@ def _decode_resource(data: Data) -> PlannedResource:
         protected=data["protected"],
         schema_version=data["schema_version"],
         import_id=data["import_id"],
+        destroy_object=data["destroy_object"],
+        replace=data["replace"],
+        disturbances=tuple(map(_decode_disturbance, data["disturbances"])),
         resolved=from_json(data["resolved"]),
     )
 
@@ -162,8 +169,10 @@ def encode_proposal(proposal: Proposal) -> Data:
         ],
         "steps": [{"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps],
         "reasons": list(proposal.reasons),
-        "blockers": [{**asdict(item), "ways_out": list(item.ways_out)} for item in proposal.blockers],
-        "disturbs": [encode_disturbance(item) for item in proposal.disturbs],
+        "blockers": [
+            {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)} for item in proposal.blockers
+        ],
+        "disturbs": [_encode_disturbance(item) for item in proposal.disturbs],
         "drift": list(proposal.drift),
         "fingerprint": to_json(proposal.fingerprint),
         "payload": to_json(proposal.payload),
@@ -194,10 +203,7 @@ def decode_proposal(data: Data) -> Proposal:
             Blocker(code=item["code"], summary=item["summary"], why=item["why"], ways_out=tuple(item["ways_out"]))
             for item in data["blockers"]
         ),
-        disturbs=tuple(
-            Disturbance(relation=Relation(item["relation"]), reaction=Reaction(item["reaction"]), reason=item["reason"])
-            for item in data["disturbs"]
-        ),
+        disturbs=tuple(map(_decode_disturbance, data["disturbs"])),
         drift=tuple(data["drift"]),
         fingerprint=from_json(data["fingerprint"]),
         payload=from_json(data["payload"]),
@@ -205,9 +211,12 @@ def decode_proposal(data: Data) -> Proposal:
     )
 
 
-def encode_disturbance(item: Disturbance) -> Data:
-    """One disturbance as JSON data."""
+def _encode_disturbance(item: Disturbance) -> Data:
     return {"relation": item.relation.value, "reaction": item.reaction.value, "reason": item.reason}
+
+
+def _decode_disturbance(data: Data) -> Disturbance:
+    return Disturbance(relation=Relation(data["relation"]), reaction=Reaction(data["reaction"]), reason=data["reason"])
 
 
 def _encode_value(value: Data) -> Data:

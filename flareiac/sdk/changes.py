@@ -107,12 +107,16 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location)."""
+    """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
+
+    ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
+    """
 
     subject: str
     holder: str
     relation: Relation
     reason: str
+    completes: bool = False
 
 
 class Reaction(StrEnum):

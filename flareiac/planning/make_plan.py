@@ -1,0 +1,149 @@
+"""Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.graph import Cycle
+from flareiac.model.desired import Desired, OutputValue
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning import claims as claiming
+from flareiac.planning.order import order
+from flareiac.planning.propose import Context, propose
+from flareiac.sdk.changes import Action, Claim
+from flareiac.sdk.provider import Observation, Project, Resolved, ResourceType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line asked of this plan. Targets and exclusions are addresses or globs."""
+
+    targets: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    replace: frozenset[str] = frozenset()
+    destroy: bool = False
+    max_destroys: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The three sources of a plan and what it takes to read them."""
+
+    desired: Desired
+    snapshot: Snapshot
+    observations: Mapping[str, Observation]
+    types: Mapping[str, ResourceType]
+    project: Project
+    time: float
+
+
+def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
+    """The whole plan, also when it has errors or blocked resources: such a plan can be read but not applied."""
+    desired = inputs.desired
+    context = Context(
+        desired=desired,
+        snapshot=inputs.snapshot,
+        types=inputs.types,
+        project=inputs.project,
+        observations=inputs.observations,
+        replace=options.replace,
+        destroy=options.destroy,
+    )
+    references = _references(inputs)
+    claims = claiming.collect(desired, inputs.types, references)
+    diagnostics.extend(claiming.conflicts(claims, desired))
+    planned = propose(context, diagnostics)
+    disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, claims)
+    if disturbances:
+        planned = propose(replace(context, disturbances=disturbances), diagnostics)
+    planned = _selected(planned, options)
+    _check_budget(planned, options, diagnostics)
+    operations = _order(planned, claims, diagnostics)
+    return Plan(
+        lineage=inputs.snapshot.lineage,
+        serial=inputs.snapshot.serial,
+        workspace=inputs.project.workspace,
+        time=inputs.time,
+        configuration=desired.digest,
+        destroy=options.destroy,
+        targeted=bool(options.targets or options.exclude),
+        resources=tuple(planned.values()),
+        references=references,
+        operations=operations,
+        outputs=_outputs(inputs, options),
+        diagnostics=tuple(diagnostics),
+        variables=desired.variables,
+    )
+
+
+def _references(inputs: Inputs) -> dict[str, Resolved]:
+    found: dict[str, Resolved] = {}
+    for address, resource in inputs.desired.resources.items():
+        record = inputs.snapshot.resources.get(address)
+        found[address] = replace(resource.resolved(), identity=record.identity if record else {})
+    return found
+
+
+def matches(address: str, pattern: str) -> bool:
+    """Whether a target names an address: exactly, by glob, or all instances of its block."""
+    parsed = parse_address(address)
+    block = str(parsed.block) if parsed else address
+    return pattern in (address, block) or ("*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern)))
+
+
+def _selected(planned: Mapping[str, PlannedResource], options: Options) -> dict[str, PlannedResource]:
+    if not options.targets and not options.exclude:
+        return dict(planned)
+    chosen = [item for item in planned if any(matches(item, pattern) for pattern in options.targets)] if options.targets else list(planned)
+    wanted: set[str] = set()
+    stack = chosen
+    while stack:
+        address = stack.pop()
+        if address in planned and address not in wanted:
+            wanted.add(address)
+            stack.extend(planned[address].dependencies)
+    left_out = {item for item in planned if any(matches(item, pattern) for pattern in options.exclude)}
+    return {address: item for address, item in planned.items() if address in wanted and not _needs(address, planned, left_out)}
+
+
+def _needs(address: str, planned: Mapping[str, PlannedResource], left_out: set[str]) -> bool:
+    """Whether a resource is left out, or needs one that is."""
+    return address in left_out or any(_needs(item, planned, left_out) for item in planned[address].dependencies if item in planned)
+
+
+def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diagnostics: Diagnostics) -> None:
+    destroyed = [item.address for item in planned.values() if item.action in (Action.DELETE, Action.REPLACE)]
+    if options.max_destroys is not None and len(destroyed) > options.max_destroys:
+        diagnostics.error(
+            "FIP022",
+            f"The plan destroys {len(destroyed)} objects; -max-destroys allows {options.max_destroys}",
+            f"It would destroy {', '.join(sorted(destroyed))}. Raise the budget if that is meant, or look for the block that went missing.",
+        )
+
+
+def _order(planned: Mapping[str, PlannedResource], claims: tuple[Claim, ...], diagnostics: Diagnostics) -> tuple[Operation, ...]:
+    try:
+        return order(tuple(planned.values()), claims)
+    except Cycle as cycle:
+        diagnostics.error(
+            "FIP023",
+            "The operations wait for each other in a circle",
+            f"No order satisfies {' -> '.join(cycle.nodes)}. A finite job that reads a table filled by another job must not fill a table "
+            "that the other one reads.",
+        )
+        return ()
+
+
+def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
+    after: Mapping[str, OutputValue] = {} if options.destroy else inputs.desired.outputs
+    names: dict[str, Data] = dict.fromkeys([*inputs.snapshot.outputs, *after])
+    return {name: OutputChange(before=_bare(inputs.snapshot.outputs.get(name)), after=_bare(after.get(name))) for name in sorted(names)}
+
+
+def _bare(output: OutputValue | None) -> OutputValue | None:
+    """An output as the state keeps it: no description."""
+    return replace(output, description=None) if output else None

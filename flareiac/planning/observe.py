@@ -1,0 +1,75 @@
+"""Asks the systems what is there: only what is needed, in parallel, each with a bound. Touches the world through drivers."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.provider import Driver, Observation, Prefetching, ReadRequest, Unreadable
+
+TIMEOUT = 60.0
+"""Seconds that one read may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One resource to ask about. ``provider`` and ``type`` say whom."""
+
+    provider: str
+    type: str
+    request: ReadRequest
+
+
+def observe(
+    questions: Sequence[Question], driver: Callable[[str, str], Driver], *, parallelism: int, timeout: float = TIMEOUT
+) -> dict[str, Observation]:
+    """What is there, by address. A driver's failure or silence is ``Unreadable``, never missing."""
+    answers: dict[str, Observation] = {}
+    groups: dict[tuple[str, str], list[ReadRequest]] = {}
+    for question in questions:
+        groups.setdefault((question.provider, question.type), []).append(question.request)
+    pool = ThreadPoolExecutor(max_workers=max(1, parallelism), thread_name_prefix="observe")
+    try:
+        for (provider, kind), requests in groups.items():
+            answers.update(_observe_group(requests, lambda p=provider, k=kind: driver(p, k), pool, timeout))  # type: ignore[misc]  # lambda defaults
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return answers
+
+
+def _observe_group(
+    requests: Sequence[ReadRequest], open_driver: Callable[[], Driver], pool: ThreadPoolExecutor, timeout: float
+) -> Mapping[str, Observation]:
+    try:
+        driver = open_driver()
+        if isinstance(driver, Prefetching):
+            pool.submit(driver.prefetch, requests).result(timeout=timeout)
+    except Failure as failure:
+        return {request.address: Unreadable(diagnostic=failure.diagnostics[0]) for request in requests}
+    except FutureTimeout:
+        return {request.address: Unreadable(diagnostic=_silence(request.address, timeout)) for request in requests}
+    return dict(_read_all(requests, driver, pool, timeout))
+
+
+def _read_all(
+    requests: Iterable[ReadRequest], driver: Driver, pool: ThreadPoolExecutor, timeout: float
+) -> Iterable[tuple[str, Observation]]:
+    pending = [(request.address, pool.submit(driver.read, request)) for request in requests]
+    for address, future in pending:
+        try:
+            yield address, future.result(timeout=timeout)
+        except Failure as failure:
+            yield address, Unreadable(diagnostic=failure.diagnostics[0].at(address=address))
+        except FutureTimeout:
+            yield address, Unreadable(diagnostic=_silence(address, timeout))
+
+
+def _silence(address: str, timeout: float) -> Diagnostic:
+    return error(
+        "FIP001",
+        f"No answer about {address}",
+        f"The system that holds it did not answer within {timeout:.0f} seconds, so nothing is known about it. Check that it runs and "
+        "can be reached (flareiac doctor), then run the command again.",
+        address=address,
+    )

@@ -1,0 +1,46 @@
+"""What every planner promises, checked: a broken promise is the provider's bug and is reported as one."""
+
+from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.sdk.changes import Action, Proposal
+from flareiac.sdk.provider import PlanRequest, ResourceType
+
+_MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
+
+
+def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provider: str) -> list[Diagnostic]:
+    """One error for each promise that the proposal breaks."""
+    found: list[str] = []
+    planned = proposal.planned
+    if request.desired is not None and planned is not None:
+        found += _changed_wishes(request.desired, planned)
+        found += _unknowns(planned, request.desired, kind)
+    if proposal.action in _MAKES and request.desired is None:
+        found.append(f"it proposes {proposal.action.value} for a resource that nobody declares")
+    if proposal.action in _MAKES and planned is None:
+        found.append(f"it proposes {proposal.action.value} without planned attributes")
+    return [
+        error(
+            "FIP020",
+            f"The provider {provider} broke a promise about {request.address}",
+            f"{text}. This is a bug of the provider, not of your configuration; please report it with the HCL of this block.",
+            address=request.address,
+        )
+        for text in found
+    ]
+
+
+def _changed_wishes(desired: Attributes, planned: Attributes) -> list[str]:
+    return [
+        f"it plans {name} = {planned.get(name)!r} where the configuration says {value!r}"
+        for name, value in desired.items()
+        if value is not None and planned.get(name) != value
+    ]
+
+
+def _unknowns(planned: Attributes, desired: Attributes, kind: ResourceType) -> list[str]:
+    return [
+        f"it makes {name} unknown although the schema does not say that it is computed"
+        for name, value in planned.items()
+        if value is UNKNOWN and desired.get(name) is not UNKNOWN and name not in kind.computed
+    ]

@@ -1,0 +1,223 @@
+"""Asks the planners, in dependency order, about every resource that is desired or recorded. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.graph import topological
+from flareiac.kernel.sources import Span
+from flareiac.model.desired import Desired, DesiredResource
+from flareiac.model.plan import PlannedResource
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.promises import broken
+from flareiac.sdk.changes import Action, Blocker, Disturbance, Proposal
+from flareiac.sdk.provider import Kind, Observation, PlanRequest, Project, Resolved, ResourceType, Unreadable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """All that one planner is told about one resource, beside the desired attributes."""
+
+    address: str
+    desired: DesiredResource | None
+    record: ResourceRecord | None
+    observed: Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What all questions of one plan share."""
+
+    desired: Desired
+    snapshot: Snapshot
+    types: Mapping[str, ResourceType]
+    project: Project
+    observations: Mapping[str, Observation]
+    replace: frozenset[str] = frozenset()
+    destroy: bool = False
+    disturbances: Mapping[str, tuple[Disturbance, ...]] = field(default_factory=dict)
+
+
+def removal_requested(context: Context, address: str) -> bool | None:
+    """Whether a ``removed`` block names this address, and if so whether it asks to destroy the object."""
+    parsed = parse_address(address)
+    for block in context.desired.removed:
+        if parsed is not None and block.source in (address, str(parsed.block)):
+            return block.destroy
+    return None
+
+
+def questions(context: Context) -> tuple[Question, ...]:
+    """Every managed resource that is desired or recorded: dependencies first, then those that are only recorded."""
+    dependencies: dict[str, tuple[str, ...]] = {}
+    for address, resource in context.desired.resources.items():
+        if resource.kind is Kind.MANAGED:
+            dependencies[address] = resource.dependencies
+    for address, record in sorted(context.snapshot.resources.items()):
+        dependencies.setdefault(address, record.dependencies)
+    return tuple(
+        Question(
+            address=address,
+            desired=None if context.destroy else context.desired.resources.get(address),
+            record=context.snapshot.resources.get(address),
+            observed=context.observations[address],
+        )
+        for address in topological(dependencies)
+        if address in context.observations
+    )
+
+
+def propose(context: Context, diagnostics: Diagnostics) -> dict[str, PlannedResource]:
+    """One planned resource for each question. What depends on an unreadable resource is not planned, and said so."""
+    planned: dict[str, PlannedResource] = {}
+    unreadable: set[str] = set()
+    for question in questions(context):
+        cause = next((item for item in _dependencies(question) if item in unreadable), None)
+        if isinstance(question.observed, Unreadable):
+            diagnostics.add(question.observed.diagnostic.at(subject=_span(question), address=question.address))
+            unreadable.add(question.address)
+        elif cause is not None:
+            unreadable.add(question.address)
+            diagnostics.warning(
+                "FIP002",
+                f"{question.address} was not planned",
+                f"It depends on {cause}, about which nothing is known.",
+                address=question.address,
+            )
+        else:
+            planned[question.address] = _planned(context, question, diagnostics)
+    return planned
+
+
+def _planned(context: Context, question: Question, diagnostics: Diagnostics) -> PlannedResource:
+    request = _request(context, question)
+    kind = context.types[question.desired.address.type if question.desired else _recorded(question).type]
+    assert kind.planner is not None, f"{kind.name} is managed and has no planner"
+    proposal = kind.planner.plan(request)
+    provider = question.desired.provider if question.desired else _recorded(question).provider
+    diagnostics.extend(broken(request, proposal, kind, provider))
+    span = _span(question)
+    spans = question.desired.spans if question.desired else {}
+    diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=question.address) for item in proposal.diagnostics)
+    proposal = _guard(context, question, proposal)
+    imported = next((item.id for item in context.desired.imports if item.to == question.address), None)
+    return PlannedResource(
+        address=question.address,
+        type=kind.name,
+        provider=provider,
+        proposal=proposal,
+        desired=request.desired,
+        recorded=question.record.attributes if question.record else None,
+        identity=question.record.identity if question.record else {},
+        observed=getattr(question.observed, "attributes", None),
+        dependencies=_dependencies(question),
+        protected=_protects(question),
+        schema_version=kind.schema_version,
+        import_id=imported if request.importing else None,
+        destroy_object=request.destroy_object,
+        replace=request.replace,
+        disturbances=request.disturbances,
+        resolved=question.record.resolved if question.record else {},
+    )
+
+
+def _request(context: Context, question: Question) -> PlanRequest:
+    desired, record = question.desired, question.record
+    return PlanRequest(
+        address=question.address,
+        desired=_without_ignored(desired, record) if desired else None,
+        recorded=record.recorded() if record else None,
+        observed=question.observed,
+        references=references_of(context, question),
+        project=context.project,
+        importing=record is None and any(item.to == question.address for item in context.desired.imports),
+        destroy_object=bool(removal_requested(context, question.address)),
+        replace=question.address in context.replace,
+        protected=_protects(question),
+        disturbances=context.disturbances.get(question.address, ()),
+    )
+
+
+def references_of(context: Context, question: Question) -> dict[str, Resolved]:
+    """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it."""
+    resources = context.desired.resources
+    found: dict[str, Resolved] = {}
+    if question.desired is None and question.record is not None:
+        for address, attributes in question.record.resolved.items():
+            found[address] = Resolved(address=address, type=address.split(".")[0], attributes=attributes)
+    for address in sorted(_closure(_dependencies(question), resources)):
+        record = context.snapshot.resources.get(address)
+        found[address] = replace(resources[address].resolved(), identity=record.identity if record else {})
+    return found
+
+
+def _closure(start: tuple[str, ...], resources: Mapping[str, DesiredResource]) -> set[str]:
+    found: set[str] = set()
+    stack = list(start)
+    while stack:
+        address = stack.pop()
+        if address not in found and address in resources:
+            found.add(address)
+            stack.extend(resources[address].dependencies)
+    return found
+
+
+def _without_ignored(desired: DesiredResource, record: ResourceRecord | None) -> Attributes:
+    attributes = desired.attributes
+    if record is None:
+        return attributes
+    for path in desired.lifecycle.ignore_changes:
+        attributes = _put(attributes, list(path), record.attributes)
+    return attributes
+
+
+def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes:
+    """``attributes`` with the value at ``path`` as it is recorded."""
+    head = path[0]
+    was = recorded.get(head) if isinstance(recorded, dict) else None
+    inner = attributes.get(head)
+    if len(path) > 1 and isinstance(inner, dict):
+        return {**attributes, head: _put(inner, path[1:], was)}
+    return {**attributes, head: was}
+
+
+def _guard(context: Context, question: Question, proposal: Proposal) -> Proposal:
+    """Protection holds whatever the planner says; it is kept in the state, so that removing the block does not remove it."""
+    removing = proposal.action in (Action.DELETE, Action.REPLACE, Action.FORGET)
+    if (
+        not removing
+        or not _protects(question)
+        or (proposal.action is Action.FORGET and removal_requested(context, question.address) is False)
+    ):
+        return proposal
+    blocker = Blocker(
+        code="FIP021",
+        summary=f"{question.address} is protected",
+        why="Its lifecycle says prevent_destroy = true, and that is kept in the state until an apply has recorded otherwise.",
+        ways_out=(
+            "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then remove it",
+            f"to forget it and keep the object: removed {{\n  from = {question.address}\n}}",
+        ),
+    )
+    return replace(proposal, blockers=(*proposal.blockers, blocker))
+
+
+def _protects(question: Question) -> bool:
+    if question.desired is not None:
+        return question.desired.lifecycle.prevent_destroy
+    return question.record is not None and question.record.protected
+
+
+def _dependencies(question: Question) -> tuple[str, ...]:
+    return question.desired.dependencies if question.desired else _recorded(question).dependencies
+
+
+def _recorded(question: Question) -> ResourceRecord:
+    assert question.record is not None, f"{question.address} is neither desired nor recorded"
+    return question.record
+
+
+def _span(question: Question) -> Span | None:
+    return question.desired.span if question.desired else None
