@@ -16,7 +16,7 @@ CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedResource:
-    """One resource in the plan: the proposal, and the other two values it was compared with."""
+    """One resource in the plan: the proposal, and the other two values it was compared with. ``identity`` is the observed one."""
 
     address: str
     type: str

@@ -3,22 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Driver, Observation, Prefetching, ReadRequest, Unreadable
+from flareiac.sdk.provider import Driver, Observation, Prefetching, Question, ReadRequest, Unreadable
 
 TIMEOUT = 60.0
 """Seconds that one read may take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One resource to ask about. ``provider`` and ``type`` say whom."""
-
-    provider: str
-    type: str
-    request: ReadRequest
 
 
 def observe(

@@ -13,12 +13,12 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Blocker, Disturbance, Proposal
-from flareiac.sdk.provider import Kind, Observation, PlanRequest, Project, Resolved, ResourceType, Unreadable
+from flareiac.sdk.provider import Kind, Observation, PlanRequest, Present, Project, Resolved, ResourceType, Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """All that one planner is told about one resource, beside the desired attributes."""
+class Case:
+    """One resource that a planner is asked about."""
 
     address: str
     desired: DesiredResource | None
@@ -49,7 +49,7 @@ def removal_requested(context: Context, address: str) -> bool | None:
     return None
 
 
-def questions(context: Context) -> tuple[Question, ...]:
+def questions(context: Context) -> tuple[Case, ...]:
     """Every managed resource that is desired or recorded: dependencies first, then those that are only recorded."""
     dependencies: dict[str, tuple[str, ...]] = {}
     for address, resource in context.desired.resources.items():
@@ -58,14 +58,14 @@ def questions(context: Context) -> tuple[Question, ...]:
     for address, record in sorted(context.snapshot.resources.items()):
         dependencies.setdefault(address, record.dependencies)
     return tuple(
-        Question(
+        Case(
             address=address,
             desired=None if context.destroy else context.desired.resources.get(address),
             record=context.snapshot.resources.get(address),
             observed=context.observations[address],
         )
         for address in topological(dependencies)
-        if address in context.observations
+        if address in context.observations and (not context.destroy or address in context.snapshot.resources)
     )
 
 
@@ -91,7 +91,7 @@ def propose(context: Context, diagnostics: Diagnostics) -> dict[str, PlannedReso
     return planned
 
 
-def _planned(context: Context, question: Question, diagnostics: Diagnostics) -> PlannedResource:
+def _planned(context: Context, question: Case, diagnostics: Diagnostics) -> PlannedResource:
     request = _request(context, question)
     kind = context.types[question.desired.address.type if question.desired else _recorded(question).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"
@@ -110,7 +110,7 @@ def _planned(context: Context, question: Question, diagnostics: Diagnostics) -> 
         proposal=proposal,
         desired=request.desired,
         recorded=question.record.attributes if question.record else None,
-        identity=question.record.identity if question.record else {},
+        identity=_identity(question),
         observed=getattr(question.observed, "attributes", None),
         dependencies=_dependencies(question),
         protected=_protects(question),
@@ -123,7 +123,7 @@ def _planned(context: Context, question: Question, diagnostics: Diagnostics) -> 
     )
 
 
-def _request(context: Context, question: Question) -> PlanRequest:
+def _request(context: Context, question: Case) -> PlanRequest:
     desired, record = question.desired, question.record
     return PlanRequest(
         address=question.address,
@@ -140,7 +140,7 @@ def _request(context: Context, question: Question) -> PlanRequest:
     )
 
 
-def references_of(context: Context, question: Question) -> dict[str, Resolved]:
+def references_of(context: Context, question: Case) -> dict[str, Resolved]:
     """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it."""
     resources = context.desired.resources
     found: dict[str, Resolved] = {}
@@ -183,7 +183,7 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
     return {**attributes, head: was}
 
 
-def _guard(context: Context, question: Question, proposal: Proposal) -> Proposal:
+def _guard(context: Context, question: Case, proposal: Proposal) -> Proposal:
     """Protection holds whatever the planner says; it is kept in the state, so that removing the block does not remove it."""
     removing = proposal.action in (Action.DELETE, Action.REPLACE, Action.FORGET)
     if (
@@ -204,20 +204,26 @@ def _guard(context: Context, question: Question, proposal: Proposal) -> Proposal
     return replace(proposal, blockers=(*proposal.blockers, blocker))
 
 
-def _protects(question: Question) -> bool:
+def _protects(question: Case) -> bool:
     if question.desired is not None:
         return question.desired.lifecycle.prevent_destroy
     return question.record is not None and question.record.protected
 
 
-def _dependencies(question: Question) -> tuple[str, ...]:
+def _identity(question: Case) -> Attributes:
+    if isinstance(question.observed, Present):
+        return question.observed.identity
+    return question.record.identity if question.record else {}
+
+
+def _dependencies(question: Case) -> tuple[str, ...]:
     return question.desired.dependencies if question.desired else _recorded(question).dependencies
 
 
-def _recorded(question: Question) -> ResourceRecord:
+def _recorded(question: Case) -> ResourceRecord:
     assert question.record is not None, f"{question.address} is neither desired nor recorded"
     return question.record
 
 
-def _span(question: Question) -> Span | None:
+def _span(question: Case) -> Span | None:
     return question.desired.span if question.desired else None

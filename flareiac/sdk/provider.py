@@ -111,6 +111,15 @@ class ReadRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One resource to ask about. ``provider`` and ``type`` say whom."""
+
+    provider: str
+    type: str
+    request: ReadRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a ``removed`` block asked
     for destruction. ``importing``: an ``import`` block named this object, so that adopting it is wanted. ``replace``: asked for by name.

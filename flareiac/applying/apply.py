@@ -1,0 +1,219 @@
+"""One apply from lock to snapshot: settle what is open, check that the plan still holds, prove it, carry it out, record it."""
+
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from flareiac.applying.execute import Execution, Tally, execute
+from flareiac.applying.recording import Loaded, Recording, load
+from flareiac.applying.requests import references_of, request_for
+from flareiac.applying.settle import settle
+from flareiac.applying.staleness import Moved, moved
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
+from flareiac.model.desired import OutputValue
+from flareiac.model.events import Event
+from flareiac.model.journal import Interrupted
+from flareiac.model.plan import Plan, PlannedResource, Verb
+from flareiac.model.plan_file import plan_digest
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.provider import ApplyRequest, Driver, Observation, Preflighting, Project, Question, ReadRequest, Resolved, ResourceType
+from flareiac.sdk.state import Lease, StateStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The world as an apply sees it. ``observe`` reads the named questions; ``clock`` gives UTC seconds."""
+
+    store: StateStore
+    lease: Lease
+    driver: Callable[[str, str], Driver]
+    types: Mapping[str, ResourceType]
+    observe: Callable[[Sequence[Question]], Mapping[str, Observation]]
+    project: Project
+    emit: Callable[[Event], None]
+    cancel: threading.Event
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How an apply ended. ``stale`` is not empty when nothing was started because the world had moved."""
+
+    tally: Tally = field(default_factory=Tally)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    stale: tuple[Moved, ...] = ()
+    snapshot: Snapshot | None = None
+
+
+def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
+    """Ends an interrupted apply: its open intents get results by reading, and the state is written. Returns the state as it is then."""
+    interrupted = loaded.recovered.interrupted
+    if interrupted is None:
+        return loaded
+    recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock)
+    settle(interrupted, recording, ports.driver, ports.types, ports.emit)
+    recording.finish(loaded.snapshot.outputs, complete=True)
+    return load(ports.store)
+
+
+def apply(
+    plan: Plan,
+    ports: Ports,
+    outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
+    *,
+    saved: bool,
+    parallelism: int = 10,
+    stop_on_error: bool = False,
+) -> Report:
+    """Carries out a plan under a held lock.
+
+    ``saved``: the plan comes from a file, so the world may have moved since. ``outputs`` evaluates the outputs on the final state. Raises
+    ``Damaged``, ``Conflict``, ``LockLost`` or OSError for trouble with the state before the first side effect.
+    """
+    digest = plan_digest(plan)
+    loaded = _named(load(ports.store), plan)
+    interrupted = loaded.recovered.interrupted
+    resuming = interrupted is not None and interrupted.begun.plan == digest
+    if interrupted is not None and not resuming:
+        loaded, interrupted = settle_open(ports, loaded), None
+    recording = Recording(ports.store, ports.lease, loaded, _apply_id(interrupted if resuming else None), clock=ports.clock)
+    begun = _begun(interrupted) if resuming else frozenset()
+    problem = _foreign(plan, loaded.snapshot)
+    if problem:
+        return Report(diagnostics=(problem,))
+    if resuming and interrupted is not None:
+        settle(interrupted, recording, ports.driver, ports.types, ports.emit)
+        begun |= frozenset(interrupted.results) - {key for key, good in interrupted.results.items() if not good}
+    if saved or resuming:
+        stale = _stale(plan, recording, ports, begun)
+        if stale:
+            return Report(stale=stale)
+    ports.store.check_writable(ports.lease)
+    findings = _preflight(plan, recording, ports, begun)
+    if any(item.severity is Severity.ERROR for item in findings):
+        return Report(diagnostics=findings)
+    if not resuming:
+        recording.begin(digest)
+    tally = execute(
+        Execution(
+            plan=plan,
+            recording=recording,
+            driver=ports.driver,
+            types=ports.types,
+            emit=ports.emit,
+            cancel=ports.cancel,
+            parallelism=parallelism,
+            stop_on_error=stop_on_error,
+            resumed=begun,
+        )
+    )
+    return _finish(recording, outputs, tally, findings)
+
+
+def _finish(
+    recording: Recording,
+    outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
+    tally: Tally,
+    findings: tuple[Diagnostic, ...],
+) -> Report:
+    before = recording.snapshot
+    values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
+    try:
+        final = recording.finish(values, complete=True)
+    except OSError as trouble:
+        lost = error(
+            "FIA012",
+            "The final state could not be written",
+            f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or restore access, and the next "
+            "command reads it from there.",
+        )
+        return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics, lost))
+    return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics), snapshot=final)
+
+
+def _named(loaded: Loaded, plan: Plan) -> Loaded:
+    """A state that nothing was ever written to takes the lineage that the first plan gave it."""
+    if loaded.revision is not None or loaded.recovered.entries or plan.serial:
+        return loaded
+    return replace(loaded, recovered=replace(loaded.recovered, snapshot=replace(loaded.snapshot, lineage=plan.lineage)))
+
+
+def _apply_id(interrupted: Interrupted | None) -> str:
+    return interrupted.begun.apply if interrupted else str(uuid.uuid4())
+
+
+def _begun(interrupted: Interrupted | None) -> frozenset[str]:
+    return frozenset(key for key, good in interrupted.results.items() if good) if interrupted else frozenset()
+
+
+def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
+    if plan.lineage == snapshot.lineage:
+        return None
+    return error(
+        "FIA001",
+        "The plan belongs to another state",
+        f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan here.",
+    )
+
+
+def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Moved, ...]:
+    snapshot = recording.snapshot
+    done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
+    identities = _identities(snapshot)
+    questions: list[Question] = []
+    for resource in _touched(plan):
+        record = snapshot.resources.get(resource.address)
+        request = ReadRequest(
+            address=resource.address,
+            desired=resource.desired,
+            recorded=record.recorded() if record else None,
+            references=references_of(plan, resource, identities),
+            import_id=resource.import_id,
+        )
+        if resource.address not in done:
+            questions.append(Question(provider=resource.provider, type=resource.type, request=request))
+    fresh = ports.observe(questions)
+
+    def references(resource: PlannedResource) -> Mapping[str, Resolved]:
+        return references_of(plan, resource, identities)
+
+    return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
+
+
+def _touched(plan: Plan) -> list[PlannedResource]:
+    touched = {operation.address for operation in plan.operations}
+    return [item for item in plan.resources if item.address in touched]
+
+
+def _identities(snapshot: Snapshot) -> Callable[[str], Attributes]:
+    def identity(address: str) -> Attributes:
+        record = snapshot.resources.get(address)
+        return record.identity if record else {}
+
+    return identity
+
+
+def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Diagnostic, ...]:
+    """Asks drivers that can to prove their changes before the first side effect."""
+    snapshot = recording.snapshot
+    resources = {item.address: item for item in plan.resources}
+    found: list[Diagnostic] = []
+    by_driver: dict[tuple[str, str], list[ApplyRequest]] = {}
+    for operation in plan.operations:
+        if operation.verb not in (Verb.CREATE, Verb.UPDATE, Verb.ADOPT) or operation.id in begun:
+            continue
+        resource = resources[operation.address]
+        request = request_for(
+            plan, resource, operation, snapshot.resources.get(resource.address), _identities(snapshot), ports.cancel, lambda _text: None
+        )
+        by_driver.setdefault((resource.provider, resource.type), []).append(request)
+    for (provider, kind), requests in by_driver.items():
+        driver = ports.driver(provider, kind)
+        if isinstance(driver, Preflighting):
+            try:
+                found.extend(driver.preflight(requests))
+            except Failure as failure:
+                found.extend(failure.diagnostics)
+    return tuple(found)

@@ -1,0 +1,233 @@
+"""Runs the graph: what is ready runs in parallel, a failure skips its dependents only, cancelling starts nothing more.
+
+Touches the world through drivers and the recording.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from flareiac.applying.recording import Recording
+from flareiac.applying.requests import encode_request, record_of, request_for
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
+from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
+from flareiac.model.snapshot import ResourceRecord
+from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType
+from flareiac.sdk.state import LockLost
+
+_STATE_ONLY = (Verb.FORGET, Verb.RECORD)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How an execution went, by operation id."""
+
+    done: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What running one plan takes. ``resumed``: the operations that an interrupted apply of this plan has done."""
+
+    plan: Plan
+    recording: Recording
+    driver: Callable[[str, str], Driver]
+    types: Mapping[str, ResourceType]
+    emit: Callable[[Event], None]
+    cancel: threading.Event
+    parallelism: int = 10
+    stop_on_error: bool = False
+    resumed: frozenset[str] = frozenset()
+
+
+def execute(execution: Execution) -> Tally:
+    """Runs every operation whose edges allow it. Never raises for what a driver met."""
+    tally = Tally()
+    resources = {item.address: item for item in execution.plan.resources}
+    queue = _Queue(execution.plan.operations)
+    running: dict[Future[_Answer], Operation] = {}
+    emit_lock = threading.Lock()
+
+    def emit(event: Event) -> None:
+        with emit_lock:
+            execution.emit(event)
+
+    with ThreadPoolExecutor(max_workers=max(1, execution.parallelism), thread_name_prefix="apply") as pool:
+        while queue.waiting or running:
+            if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
+                reason = "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
+                _skip(queue.take_all(), reason, tally, emit)
+            while operation := queue.next_ready():
+                if operation.id in execution.resumed:
+                    emit(Completed(operation=operation, elapsed=0.0, resumed=True))
+                    tally.done.append(operation.id)
+                    queue.succeeded(operation)
+                else:
+                    emit(Started(operation=operation))
+                    running[pool.submit(_run, execution, resources[operation.address], operation, emit)] = operation
+            finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
+            for future in finished:
+                _account(queue, running.pop(future), future.result(), tally, emit)
+    tally.cancelled = execution.cancel.is_set()
+    return tally
+
+
+class _Queue:
+    """The operations that have not started, with what each still waits for: linear in nodes and edges over a whole run."""
+
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.waiting = {operation.id: operation for operation in operations}
+        self._unmet = {operation.id: {edge.after for edge in operation.edges if edge.after in self.waiting} for operation in operations}
+        self._dependents: dict[str, list[str]] = {operation.id: [] for operation in operations}
+        for operation_id, needed in self._unmet.items():
+            for item in needed:
+                self._dependents[item].append(operation_id)
+        self._ready = deque(operation.id for operation in operations if not self._unmet[operation.id])
+
+    def next_ready(self) -> Operation | None:
+        return self.waiting.pop(self._ready.popleft()) if self._ready else None
+
+    def succeeded(self, operation: Operation) -> None:
+        for dependent in self._dependents[operation.id]:
+            self._unmet[dependent].discard(operation.id)
+            if not self._unmet[dependent] and dependent in self.waiting:
+                self._ready.append(dependent)
+
+    def take_dependents(self, operation: Operation) -> list[Operation]:
+        """Everything that waits for this one, directly or through others; it leaves the queue."""
+        taken: list[Operation] = []
+        stack = list(self._dependents[operation.id])
+        while stack:
+            dependent = self.waiting.pop(stack.pop(), None)
+            if dependent is not None:
+                taken.append(dependent)
+                stack.extend(self._dependents[dependent.id])
+        return taken
+
+    def take_all(self) -> list[Operation]:
+        taken = list(self.waiting.values())
+        self.waiting.clear()
+        self._ready.clear()
+        return taken
+
+
+def _skip(operations: Sequence[Operation], reason: str, tally: Tally, emit: Callable[[Event], None]) -> None:
+    for operation in operations:
+        tally.skipped.append(operation.id)
+        emit(Skipped(operation=operation, reason=reason))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    elapsed: float
+    messages: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] | None = None
+
+
+def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally, emit: Callable[[Event], None]) -> None:
+    if answer.diagnostics is None:
+        tally.done.append(operation.id)
+        emit(Completed(operation=operation, elapsed=answer.elapsed, messages=answer.messages))
+        queue.succeeded(operation)
+        return
+    tally.failed.append(operation.id)
+    tally.diagnostics.extend(answer.diagnostics)
+    emit(Failed(operation=operation, elapsed=answer.elapsed, diagnostics=answer.diagnostics))
+    _skip(queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
+
+
+def _run(execution: Execution, resource: PlannedResource, operation: Operation, emit: Callable[[Event], None]) -> _Answer:
+    started = time.monotonic()
+
+    def elapsed() -> float:
+        return time.monotonic() - started
+
+    def progress(message: str) -> None:
+        emit(Progressed(operation=operation, message=message, elapsed=elapsed()))
+
+    try:
+        messages = _perform(execution, resource, operation, progress)
+    except Failure as failure:
+        return _Answer(elapsed=elapsed(), diagnostics=tuple(item.at(address=resource.address) for item in failure.diagnostics))
+    except LockLost as lost:
+        execution.cancel.set()
+        return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),))
+    except OSError as trouble:
+        return _Answer(elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),))
+    return _Answer(elapsed=elapsed(), messages=messages)
+
+
+def _perform(execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]) -> tuple[str, ...]:
+    recording = execution.recording
+    record = recording.record(resource.address)
+    request = request_for(execution.plan, resource, operation, record, _identities(recording), execution.cancel, progress)
+    if operation.verb in _STATE_ONLY:
+        _record_only(execution, resource, operation, request, record)
+        return ()
+    recording.intend(operation.id, encode_request(request, resource))
+    outcome = _ask(execution.driver(resource.provider, resource.type), operation.verb, request)
+    if isinstance(outcome, NotApplied):
+        text = "; ".join(item.summary for item in outcome.diagnostics)
+        recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
+        raise Failure(*outcome.diagnostics)
+    kept = None if operation.verb in (Verb.DELETE, Verb.QUIESCE) else record_of(resource, outcome, request, execution.types)
+    recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
+    return outcome.messages
+
+
+def _ask(driver: Driver, verb: Verb, request: ApplyRequest) -> Outcome:
+    match verb:
+        case Verb.DELETE:
+            return driver.delete(request)
+        case Verb.QUIESCE:
+            assert isinstance(driver, Quiescable), "only what can be quiesced is planned to be"
+            return driver.quiesce(request)
+        case _:
+            return driver.apply(request)
+
+
+def _record_only(
+    execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest, record: ResourceRecord | None
+) -> None:
+    if operation.verb is Verb.FORGET:
+        execution.recording.succeed(operation.id, resource.address, None, forgotten=True)
+        return
+    identity = {**(record.identity if record else {}), **resource.identity}
+    outcome = Applied(attributes=resource.proposal.planned or {}, identity=identity)
+    execution.recording.succeed(operation.id, resource.address, record_of(resource, outcome, request, execution.types))
+
+
+def _identities(recording: Recording) -> Callable[[str], Attributes]:
+    def identity(address: str) -> Attributes:
+        record = recording.record(address)
+        return record.identity if record else {}
+
+    return identity
+
+
+def _lock_lost(text: str) -> Diagnostic:
+    return error(
+        "FIA010",
+        "The state lock was lost",
+        f"Another process took it over, so nothing more is started and nothing more is recorded ({text}). Run flareiac plan to see what "
+        "was done, and apply again.",
+    )
+
+
+def _state_trouble(address: str, trouble: OSError) -> Diagnostic:
+    return error(
+        "FIA011",
+        "The state could not be written",
+        f"While working on {address}: {trouble.strerror or trouble}. Make room or restore access, then apply again: the journal says what "
+        "was begun, and it is settled by reading.",
+        address=address,
+    )

@@ -1,0 +1,95 @@
+"""The state while an apply changes it: every intent and result goes to the journal before it counts. Touches the state store."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.kill_points import reach
+from flareiac.model.desired import OutputValue
+from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Recovered, Result, decode_entry, encode_entry, replay
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
+from flareiac.sdk.state import Lease, StateStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A state as read: with the journal replayed, and the revision that a write must name (None: nothing stored yet)."""
+
+    recovered: Recovered
+    revision: str | None
+    torn: bool = False
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.recovered.snapshot
+
+
+def load(store: StateStore) -> Loaded:
+    """The state as it is now; an empty one with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
+    where = store.describe()
+    stored = store.read_snapshot()
+    journal = store.read_journal()
+    base = decode_snapshot(stored.content, where) if stored else new_snapshot()
+    entries = [decode_entry(record, f"the journal of {where}") for record in journal.records]
+    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn)
+
+
+class Recording:
+    """One apply's writes. Safe to use from several threads."""
+
+    def __init__(self, store: StateStore, lease: Lease, loaded: Loaded, apply_id: str, *, clock: Callable[[], float]) -> None:
+        self._store, self._lease, self._loaded, self._clock = store, lease, loaded, clock
+        self._lock = threading.Lock()
+        self._snapshot = loaded.snapshot
+        self._resources = dict(loaded.snapshot.resources)
+        self.apply_id = apply_id
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state as recorded up to now."""
+        with self._lock:
+            return replace(self._snapshot, resources=dict(self._resources))
+
+    def record(self, address: str) -> ResourceRecord | None:
+        with self._lock:
+            return self._resources.get(address)
+
+    def begin(self, plan_digest: str) -> None:
+        self._append(Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage))
+
+    def intend(self, operation_id: str, operation: Data) -> None:
+        self._append(Intent(apply=self.apply_id, id=operation_id, operation=operation))
+        reach("apply.intent")
+
+    def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:
+        reach("apply.before-result")
+        self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, forgotten=forgotten))
+        with self._lock:
+            if forgotten:
+                self._resources.pop(address, None)
+            elif record is not None:
+                self._resources[address] = record
+        reach("apply.result")
+
+    def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
+        self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, error=error))
+        if record is not None:
+            with self._lock:
+                self._resources[address] = record
+
+    def finish(self, outputs: Mapping[str, OutputValue], *, complete: bool) -> Snapshot:
+        """Writes the snapshot anew and empties the journal. An incomplete apply stays open in the new journal only if it was killed."""
+        self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
+        if complete:
+            self._append(Ended(apply=self.apply_id))
+        reach("apply.before-snapshot")
+        with self._lock:
+            final = replace(self._snapshot, serial=self._snapshot.serial + 1, resources=dict(self._resources), outputs=dict(outputs))
+        self._store.write_snapshot(encode_snapshot(final), expect=self._loaded.revision, lease=self._lease)
+        reach("apply.snapshot")
+        return final
+
+    def _append(self, entry: Entry) -> None:
+        self._lease.check()
+        self._store.append_journal(encode_entry(entry), self._lease)

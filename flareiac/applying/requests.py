@@ -1,0 +1,129 @@
+"""From an operation of the plan to what its driver is asked. Pure."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
+from flareiac.model.plan import Operation, Plan, PlannedResource
+from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
+from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, Resolved, ResourceType
+
+
+def operation_key(lineage: str, time: float, operation_id: str) -> str:
+    """The idempotency key of an operation: the same whenever the same plan is applied again."""
+    return f"{lineage}/{int(time * 1000)}/{operation_id}"
+
+
+def request_for(
+    plan: Plan,
+    resource: PlannedResource,
+    operation: Operation,
+    record: ResourceRecord | None,
+    identities: Callable[[str], Attributes],
+    cancel: threading.Event,
+    progress: Callable[[str], None],
+) -> ApplyRequest:
+    """What the driver is told; references carry the identities that are recorded by now."""
+    return ApplyRequest(
+        key=operation_key(plan.lineage, plan.time, operation.id),
+        address=resource.address,
+        action=operation.verb.value,
+        planned=resource.proposal.planned,
+        recorded=record.recorded() if record else None,
+        payload=resource.proposal.payload,
+        references=references_of(plan, resource, identities),
+        cancel=cancel,
+        progress=progress,
+    )
+
+
+def references_of(plan: Plan, resource: PlannedResource, identities: Callable[[str], Attributes]) -> dict[str, Resolved]:
+    """Everything a planned resource refers to, directly or through others; what is gone from the configuration, as recorded with it."""
+    found = {
+        address: Resolved(address=address, type=address.split(".")[0], attributes=attributes)
+        for address, attributes in resource.resolved.items()
+    }
+    stack = [*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded)]
+    seen: set[str] = set()
+    while stack:
+        address = stack.pop()
+        if address in seen or address not in plan.references:
+            continue
+        seen.add(address)
+        found[address] = replace(plan.references[address], identity=identities(address))
+        stack.extend(references(plan.references[address].attributes))
+    return found
+
+
+def record_of(
+    resource: PlannedResource, outcome: Applied | NotApplied, request: ApplyRequest, types: Mapping[str, ResourceType]
+) -> ResourceRecord | None:
+    """What is recorded of a resource after a driver's answer, or None when there is nothing to record."""
+    if outcome.attributes is None:
+        return None
+    kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
+    return ResourceRecord(
+        address=resource.address,
+        type=resource.type,
+        provider=resource.provider,
+        attributes=outcome.attributes,
+        identity=outcome.identity or {},
+        dependencies=resource.dependencies,
+        protected=resource.protected,
+        schema_version=resource.schema_version,
+        resolved=kept,
+    )
+
+
+def encode_request(request: ApplyRequest, resource: PlannedResource) -> Data:
+    """An intent's data: enough to settle the operation when the plan is gone."""
+    return {
+        "key": request.key,
+        "address": request.address,
+        "action": request.action,
+        "planned": to_json(request.planned),
+        "recorded": None if request.recorded is None else to_json(request.recorded.attributes),
+        "identity": None if request.recorded is None else to_json(request.recorded.identity),
+        "payload": to_json(request.payload),
+        "references": {
+            address: {"type": item.type, "attributes": to_json(item.attributes), "identity": to_json(item.identity)}
+            for address, item in request.references.items()
+        },
+        "record": encode_record(
+            ResourceRecord(
+                address=resource.address,
+                type=resource.type,
+                provider=resource.provider,
+                attributes={},
+                dependencies=resource.dependencies,
+                protected=resource.protected,
+                schema_version=resource.schema_version,
+            )
+        ),
+    }
+
+
+def decode_request(data: Data, cancel: threading.Event, progress: Callable[[str], None]) -> tuple[ApplyRequest, ResourceRecord]:
+    """The inverse of ``encode_request``: the request, and the record to fill with the outcome."""
+    blank = decode_record(data["record"])
+    recorded = None
+    if data["recorded"] is not None:
+        recorded = replace(blank, attributes=from_json(data["recorded"]), identity=from_json(data["identity"])).recorded()
+    request = ApplyRequest(
+        key=data["key"],
+        address=data["address"],
+        action=data["action"],
+        planned=from_json(data["planned"]),
+        recorded=recorded,
+        payload=from_json(data["payload"]),
+        references={
+            address: Resolved(
+                address=address, type=item["type"], attributes=from_json(item["attributes"]), identity=from_json(item["identity"])
+            )
+            for address, item in data["references"].items()
+        },
+        cancel=cancel,
+        progress=progress,
+    )
+    return request, blank

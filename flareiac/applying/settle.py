@@ -1,0 +1,34 @@
+"""Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers that can settle."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from flareiac.applying.recording import Recording
+from flareiac.applying.requests import decode_request
+from flareiac.model.events import Event, Note
+from flareiac.model.journal import Interrupted
+from flareiac.model.plan import Verb
+from flareiac.sdk.provider import Applied, Driver, Kind, ResourceType, Settling
+
+
+def settle(
+    interrupted: Interrupted,
+    recording: Recording,
+    driver: Callable[[str, str], Driver],
+    types: Mapping[str, ResourceType],
+    emit: Callable[[Event], None],
+) -> None:
+    """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked."""
+    for operation_id, intent in list(interrupted.open.items()):
+        request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
+        asked = driver(blank.provider, blank.type)
+        outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
+        if isinstance(outcome, Applied):
+            kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
+            record = replace(blank, attributes=outcome.attributes, identity=outcome.identity, resolved=kept)
+            recording.succeed(operation_id, request.address, record, forgotten=request.action == Verb.DELETE)
+            emit(Note(message=f"{request.address}: the interrupted apply had done this ({request.action}); recorded."))
+        else:
+            recording.fail(operation_id, request.address, "interrupted before it took effect", None)
+            emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
