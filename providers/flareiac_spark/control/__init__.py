@@ -1,0 +1,73 @@
+"""The control directory: the files through which the command line and a Spark application meet.
+
+Standard library only, because the application imports it too. Knows records and files; never starts a process, never touches Spark, and
+decides nothing about jobs. Hands typed records to the application's driver and to those who tell it what should run.
+"""
+
+from flareiac_spark.control.desired import ApplicationSettings, Desired, DesiredJob
+from flareiac_spark.control.directory import ControlDirectory
+from flareiac_spark.control.lease import Lease
+from flareiac_spark.control.operations import Analysed, Finding, Operation, Result
+from flareiac_spark.control.processes import ProcessIdentity, is_running, this_process
+from flareiac_spark.control.spec import (
+    FilesInput,
+    FilesSource,
+    Input,
+    JobSpec,
+    Output,
+    RateSource,
+    Restart,
+    Source,
+    SpecColumn,
+    Step,
+    StreamInput,
+    TableInput,
+    TableSource,
+    Trigger,
+    Watermark,
+    job_spec_from_json,
+    job_spec_to_json,
+)
+from flareiac_spark.control.status import ApplicationStatus, ErrorHeart, JobStatus, OutputResult, QueryStatus, RunResult, Status
+from flareiac_spark.control.trouble import ControlError, Trouble
+
+__all__ = [
+    "Analysed",
+    "ApplicationSettings",
+    "ApplicationStatus",
+    "ControlDirectory",
+    "ControlError",
+    "Desired",
+    "DesiredJob",
+    "ErrorHeart",
+    "FilesInput",
+    "FilesSource",
+    "Finding",
+    "Input",
+    "JobSpec",
+    "JobStatus",
+    "Lease",
+    "Operation",
+    "Output",
+    "OutputResult",
+    "ProcessIdentity",
+    "QueryStatus",
+    "RateSource",
+    "Restart",
+    "Result",
+    "RunResult",
+    "Source",
+    "SpecColumn",
+    "Status",
+    "Step",
+    "StreamInput",
+    "TableInput",
+    "TableSource",
+    "Trigger",
+    "Trouble",
+    "Watermark",
+    "is_running",
+    "job_spec_from_json",
+    "job_spec_to_json",
+    "this_process",
+]

@@ -1,0 +1,82 @@
+"""How is a JSON file written so that every reader sees the old or the new one, also after a crash? Touches the disk."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.control.trouble import ControlError, Trouble
+
+VERSION = 1
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Replaces the file atomically and durably; adds the format's version. Raises ``ControlError`` (unreachable)."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with scratch.open("w", encoding="utf-8") as file:
+            json.dump({"version": VERSION, **content}, file, ensure_ascii=False, separators=(",", ":"))
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+        _sync_directory(path.parent)
+    except OSError as failure:
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be written: {failure.strerror or failure}") from failure
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The content without the version, or None if there is no such file. Raises ``ControlError``."""
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be read: {failure.strerror or failure}") from failure
+    except ValueError as failure:
+        raise ControlError(Trouble.DAMAGED, str(path), f"it is not JSON: {failure}") from None
+    if not isinstance(content, dict) or type(content.get("version")) is not int:
+        raise ControlError(Trouble.DAMAGED, str(path), "it is no JSON object with a version")
+    version = content.pop("version")
+    if version > VERSION:
+        raise ControlError(Trouble.FUTURE_VERSION, str(path), f"it has version {version}; this release reads version {VERSION}")
+    if version < 1:
+        raise ControlError(Trouble.DAMAGED, str(path), f"its version is {version}")
+    return content
+
+
+@contextmanager
+def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
+    """Holds an advisory lock on a file that stays; freed by the system when the holder dies. Raises ``ControlError`` (busy)."""
+    deadline = time.monotonic() + timeout
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as failure:
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be opened: {failure.strerror or failure}") from failure
+    try:
+        while not _try_lock(handle):
+            if time.monotonic() > deadline:
+                raise ControlError(Trouble.BUSY, str(path), f"another process has held it for {timeout:.0f} s")
+            time.sleep(0.02)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,38 @@
+"""What should run? The content of ``desired.json``, written by the command line alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationSettings:
+    """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms`` means: never by itself."""
+
+    digest: str = ""
+    name: str = "flareiac"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    log_level: str = "WARN"
+    idle_shutdown_ms: int | None = None
+    graceful_stop_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredJob:
+    """``spec`` stays plain JSON here, so that one job that can not be understood hides no other. A raised ``nonce`` asks for a restart."""
+
+    digest: str
+    spec: Mapping[str, Any]
+    state: Literal["running", "stopped"] = "running"
+    nonce: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desired:
+    """``revision`` grows by one with every write; 0 means that nothing was written yet."""
+
+    lineage: str
+    workspace: str
+    revision: int = 0
+    application: ApplicationSettings = field(default_factory=ApplicationSettings)
+    jobs: Mapping[str, DesiredJob] = field(default_factory=dict)

@@ -1,0 +1,189 @@
+"""Where does what stand in a control directory? Reads and writes its files; every failure is a ``ControlError``."""
+
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from flareiac_spark.control.atomic_files import locked, read_json, write_json
+from flareiac_spark.control.desired import Desired
+from flareiac_spark.control.lease import Lease
+from flareiac_spark.control.operations import Operation, Result
+from flareiac_spark.control.processes import ProcessIdentity
+from flareiac_spark.control.records import Mismatch, decode, encode
+from flareiac_spark.control.status import Status
+from flareiac_spark.control.trouble import ControlError, Trouble
+
+R = TypeVar("R")
+
+_OPERATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+class ControlDirectory:
+    """A local control directory. Creating one touches nothing; the first write makes the folders."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).absolute()
+
+    def __repr__(self) -> str:
+        return f"ControlDirectory({str(self.path)!r})"
+
+    def prepare(self) -> None:
+        """Makes the folders. Raises ``ControlError`` (unreachable)."""
+        try:
+            for folder in ("operations", "results", "logs", "code"):
+                (self.path / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as failure:
+            raise ControlError(Trouble.UNREACHABLE, str(self.path), f"it can not be made: {failure.strerror or failure}") from failure
+
+    # What should run
+
+    def read_desired(self) -> Desired | None:
+        """What should run, or None if nobody has said anything yet."""
+        return self._read("desired.json", Desired)
+
+    def desired_stamp(self) -> tuple[int, int] | None:
+        """Changes whenever ``desired.json`` is replaced; a cheap way to watch it."""
+        try:
+            seen = (self.path / "desired.json").stat()
+        except OSError:
+            return None
+        return (seen.st_mtime_ns, seen.st_ino)
+
+    def update_desired(self, change: Callable[[Desired], Desired], *, lineage: str, workspace: str, expect: int | None = None) -> Desired:
+        """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and returns what should be.
+
+        Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses any other revision
+        (``conflict``). Another project's or workspace's directory is refused (``foreign``).
+        """
+        self.prepare()
+        with locked(self.path / ".desired.lock"):
+            current = self.read_desired() or Desired(lineage=lineage, workspace=workspace)
+            self._refuse_foreign(current, lineage, workspace)
+            if expect is not None and current.revision != expect:
+                why = f"it has revision {current.revision} and not {expect}: someone else changed it since it was read"
+                raise ControlError(Trouble.CONFLICT, str(self.path / "desired.json"), why)
+            wanted = replace(change(current), lineage=lineage, workspace=workspace, revision=current.revision)
+            if wanted == current and current.revision > 0:
+                return current
+            wanted = replace(wanted, revision=current.revision + 1)
+            write_json(self.path / "desired.json", encode(wanted))
+            return wanted
+
+    def _refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
+        where = str(self.path / "desired.json")
+        if current.lineage != lineage:
+            raise ControlError(Trouble.FOREIGN, where, f"it belongs to another project (lineage {current.lineage}, this one is {lineage})")
+        if current.workspace != workspace:
+            raise ControlError(Trouble.FOREIGN, where, f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}")
+
+    # What runs
+
+    def read_status(self) -> Status | None:
+        """What the application last said, or None if none ever did. The heartbeat in it may be old."""
+        return self._read("status.json", Status)
+
+    def write_status(self, status: Status) -> None:
+        write_json(self.path / "status.json", encode(status))
+
+    # One-shot work
+
+    def submit_operation(self, operation: Operation) -> None:
+        """Asks for one-shot work; the same id twice asks once."""
+        self.prepare()
+        self._result_path(operation.id)
+        write_json(self.path / "operations" / f"{operation.id}.json", encode(operation))
+
+    def open_operations(self) -> tuple[str, ...]:
+        """Ids of operations without a result, sorted."""
+        asked = {path.stem for path in (self.path / "operations").glob("*.json")}
+        answered = {path.stem for path in (self.path / "results").glob("*.json")}
+        return tuple(sorted(asked - answered))
+
+    def read_operation(self, operation_id: str) -> Operation | None:
+        return self._read(f"operations/{operation_id}.json", Operation)
+
+    def write_result(self, result: Result) -> None:
+        write_json(self._result_path(result.id), encode(result))
+
+    def read_result(self, operation_id: str) -> Result | None:
+        return self._read(f"results/{operation_id}.json", Result)
+
+    def forget_operation(self, operation_id: str) -> None:
+        """Removes an operation and its result, once the result was used."""
+        for folder in ("operations", "results"):
+            (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
+
+    def _result_path(self, operation_id: str) -> Path:
+        if not _OPERATION_ID.fullmatch(operation_id):
+            raise ValueError(f"{operation_id!r} can not name a file")
+        return self.path / "results" / f"{operation_id}.json"
+
+    # The lease
+
+    def read_lease(self) -> Lease | None:
+        return self._read("lease.json", Lease)
+
+    def take_lease(self, owner: str, process: ProcessIdentity, *, now: float, seconds: float) -> Lease | None:
+        """The lease if it was free, expired, or its owner's process is gone on this host; None if someone holds it."""
+        self.prepare()
+        with locked(self.path / ".lease.lock"):
+            current = self.read_lease()
+            if current is not None and current.owner != owner and current.is_held(now):
+                return None
+            lease = Lease(
+                owner=owner,
+                host=socket.gethostname(),
+                pid=process.pid,
+                pid_started=process.started,
+                epoch=(current.epoch if current else 0) + 1,
+                expires=now + seconds,
+            )
+            write_json(self.path / "lease.json", encode(lease))
+            return lease
+
+    def renew_lease(self, lease: Lease, *, now: float, seconds: float) -> Lease | None:
+        """The same lease with a later expiry, or None if it was lost to another owner."""
+        with locked(self.path / ".lease.lock"):
+            current = self.read_lease()
+            if current is None or (current.owner, current.epoch) != (lease.owner, lease.epoch):
+                return None
+            renewed = lease.renewed(now + seconds)
+            write_json(self.path / "lease.json", encode(renewed))
+            return renewed
+
+    def release_lease(self, lease: Lease) -> None:
+        """Lets the next one in at once; does nothing if the lease was lost."""
+        self.renew_lease(lease, now=0.0, seconds=0.0)
+
+    # Logs and code
+
+    @property
+    def driver_output(self) -> Path:
+        """What the driver's process printed (Python's and the JVM's last words)."""
+        return self.path / "logs" / "driver.out"
+
+    @property
+    def application_log(self) -> Path:
+        return self.path / "logs" / "application.log"
+
+    def job_log(self, address: str) -> Path:
+        return self.path / "logs" / f"{quote(address, safe='')}.log"
+
+    @property
+    def code(self) -> Path:
+        """Archives of the users' code, named by digest."""
+        return self.path / "code"
+
+    def _read(self, name: str, record: type[R]) -> R | None:
+        path = self.path / name
+        content = read_json(path)
+        if content is None:
+            return None
+        try:
+            return decode(record, content, path.stem)
+        except Mismatch as mismatch:
+            raise ControlError(Trouble.DAMAGED, str(path), str(mismatch)) from None

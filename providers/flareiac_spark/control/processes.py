@@ -1,0 +1,52 @@
+"""Is a process that was seen once still the same running process? A pid alone can not tell: pids are used again."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessIdentity:
+    """``started`` is opaque: equal texts for one pid on one host mean the same process."""
+
+    pid: int
+    started: str
+
+
+def this_process() -> ProcessIdentity:
+    return ProcessIdentity(pid=os.getpid(), started=start_of(os.getpid()) or "")
+
+
+def start_of(pid: int) -> str | None:
+    """When a running process started, or None if there is none (a zombie runs no more)."""
+    if pid <= 0:
+        return None
+    stat = Path(f"/proc/{pid}/stat")
+    if Path("/proc/self/stat").exists():
+        try:
+            # The command name in parentheses may hold anything, so fields are counted from the last parenthesis.
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            return None
+        return None if fields[0] in "ZXx" else f"{_boot()}.{fields[19]}"
+    return _start_by_ps(pid)
+
+
+def is_running(identity: ProcessIdentity) -> bool:
+    """Whether that very process runs on this host."""
+    return start_of(identity.pid) == identity.started
+
+
+def _boot() -> str:
+    """Tells boots apart: ticks since boot alone repeat after a restart of the machine."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
+    except OSError:
+        return "boot"
+
+
+def _start_by_ps(pid: int) -> str | None:
+    shown = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    state, _, started = shown.stdout.strip().partition(" ")
+    return started.strip() if shown.returncode == 0 and not state.startswith("Z") else None

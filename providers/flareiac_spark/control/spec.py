@@ -1,0 +1,163 @@
+"""What is a job, as the application runs it? Everything is resolved: absolute paths, table identities, types as Iceberg spells them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from flareiac_spark.control.records import Mismatch, decode, encode, named
+from flareiac_spark.control.trouble import ControlError, Trouble
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecColumn:
+    """``type`` in Iceberg's spelling: ``long``, ``decimal(12,2)``, ``list<int>``, ``struct<a: string, b: int not null>``."""
+
+    name: str
+    type: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watermark:
+    """``delay`` as Spark reads intervals: ``10 minutes``."""
+
+    column: str
+    delay: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesSource:
+    path: str
+    format: str
+    kind: Literal["files"] = "files"
+    options: Mapping[str, str] = field(default_factory=dict)
+    max_files_per_trigger: int | None = None
+    columns: tuple[SpecColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSource:
+    """``ramp_up`` in seconds or as Spark reads it; columns are ``timestamp`` and ``value``."""
+
+    kind: Literal["rate"] = "rate"
+    rows_per_second: int = 1
+    ramp_up: str | None = None
+    partitions: int | None = None
+    columns: tuple[SpecColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSource:
+    """``start_from``: ``earliest``, ``latest`` or an ISO 8601 time with offset. ``columns`` are the table's, for analysis."""
+
+    identifier: tuple[str, ...]
+    kind: Literal["table"] = "table"
+    uuid: str | None = None
+    start_from: str = "earliest"
+    max_files_per_trigger: int | None = None
+    skip_deletes: bool = False
+    skip_overwrites: bool = False
+    columns: tuple[SpecColumn, ...] = ()
+
+
+Source: TypeAlias = FilesSource | RateSource | TableSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamInput:
+    name: str
+    source: Source
+    kind: Literal["stream"] = "stream"
+    watermark: Watermark | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableInput:
+    """A table read as it is at each batch (the static side of a join, or the input of a batch job)."""
+
+    name: str
+    identifier: tuple[str, ...]
+    kind: Literal["table"] = "table"
+    uuid: str | None = None
+    columns: tuple[SpecColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesInput:
+    name: str
+    path: str
+    format: str
+    kind: Literal["files"] = "files"
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[SpecColumn, ...] = ()
+
+
+Input: TypeAlias = StreamInput | TableInput | FilesInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Its result is a temporary view of its name."""
+
+    name: str
+    sql: str
+    watermark: Watermark | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use; None for batch."""
+
+    name: str
+    source: str = field(metadata=named("from"))
+    identifier: tuple[str, ...]
+    mode: Literal["append", "complete", "overwrite"]
+    columns: tuple[SpecColumn, ...]
+    uuid: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    checkpoint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    kind: Literal["default", "processing_time", "available_now", "once"] = "default"
+    interval_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """More than ``max_failures`` within ``within_ms`` is failed; ``backoff_ms`` is the first pause and doubles."""
+
+    max_failures: int = 3
+    within_ms: int = 3_600_000
+    backoff_ms: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSpec:
+    """One job. ``run_id`` (batch) is carried by its commits, so that a run is never done twice."""
+
+    address: str
+    mode: Literal["stream", "batch"]
+    inputs: tuple[Input, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[Output, ...]
+    trigger: Trigger = field(default_factory=Trigger)
+    run_id: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    restart: Restart = field(default_factory=Restart)
+
+
+def job_spec_from_json(data: Any) -> JobSpec:
+    """Raises ``ControlError`` (damaged) that names the field."""
+    try:
+        return decode(JobSpec, data, "spec")
+    except Mismatch as mismatch:
+        address = data.get("address", "?") if isinstance(data, dict) else "?"
+        raise ControlError(Trouble.DAMAGED, f"the spec of {address}", str(mismatch)) from None
+
+
+def job_spec_to_json(spec: JobSpec) -> dict[str, Any]:
+    """What ``DesiredJob.spec`` and an operation carry."""
+    data: dict[str, Any] = encode(spec)
+    return data

@@ -1,0 +1,95 @@
+"""What runs? The content of ``status.json``, written by the application's driver alone. Times are UTC seconds since 1970."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from flareiac_spark.control.records import named
+
+Phase: TypeAlias = Literal["pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationStatus:
+    """``digest`` is that of the settings the application was started with. ``phase`` ``ended`` with ``reason`` is its last word."""
+
+    id: str
+    name: str
+    host: str
+    pid: int
+    pid_started: str
+    jvm_pid: int | None = None
+    jvm_pid_started: str | None = None
+    spark_version: str = ""
+    java_version: str = ""
+    ui: str | None = None
+    digest: str = ""
+    phase: Literal["starting", "running", "ended"] = "running"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorHeart:
+    """``error_class`` is Spark's error condition (``UNRESOLVED_COLUMN.WITH_SUGGESTION``) or an exception's name."""
+
+    error_class: str = field(metadata=named("class"))
+    message: str
+    permanent: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryStatus:
+    """One streaming query. ``batch`` is the last one committed, None before the first of this run."""
+
+    output: str
+    id: str
+    run_id: str
+    batch: int | None = None
+    last_commit: float | None = None
+    input_rows_per_second: float | None = None
+    processed_rows_per_second: float | None = None
+    lag: Mapping[str, Any] = field(default_factory=dict)
+    watermark: str | None = None
+    state_rows: int | None = None
+    rows_dropped_by_watermark: int | None = None
+    input_rows: int = 0
+    """Rows read by this run so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputResult:
+    snapshot_id: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """A finished run. ``snapshot_id`` and ``rows`` are those of the first output; ``found`` if an earlier process had done it."""
+
+    run_id: str | None
+    snapshot_id: int | None
+    rows: int | None
+    outputs: Mapping[str, OutputResult] = field(default_factory=dict)
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """``failures`` counts those within the restart budget's window; ``since`` is when the phase began."""
+
+    phase: Phase
+    digest: str
+    nonce: int = 0
+    queries: tuple[QueryStatus, ...] = ()
+    failures: int = 0
+    last_error: ErrorHeart | None = None
+    since: float = 0.0
+    result: RunResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    application: ApplicationStatus
+    heartbeat: float
+    observed_revision: int
+    jobs: Mapping[str, JobStatus] = field(default_factory=dict)

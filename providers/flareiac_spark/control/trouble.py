@@ -1,0 +1,26 @@
+"""The one failure of the control directory."""
+
+from enum import StrEnum
+
+
+class Trouble(StrEnum):
+    DAMAGED = "damaged"
+    """A file is there and can not be understood."""
+    FUTURE_VERSION = "future_version"
+    """A file was written by a newer release."""
+    FOREIGN = "foreign"
+    """The directory belongs to another project (lineage) or workspace."""
+    CONFLICT = "conflict"
+    """Someone else changed what should run since it was read."""
+    BUSY = "busy"
+    """Another process kept the lock file for too long."""
+    UNREACHABLE = "unreachable"
+    """The operating system refused to read or write."""
+
+
+class ControlError(Exception):
+    """``path`` is the file concerned; ``why`` is one sentence for people."""
+
+    def __init__(self, kind: Trouble, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+        self.kind, self.path, self.why = kind, path, why

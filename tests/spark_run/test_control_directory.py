@@ -1,0 +1,236 @@
+"""The control directory: what is written comes back; what can not be understood is refused by name."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac_spark.control import (
+    ControlDirectory,
+    ControlError,
+    Desired,
+    DesiredJob,
+    ErrorHeart,
+    FilesSource,
+    JobSpec,
+    JobStatus,
+    Operation,
+    Output,
+    ProcessIdentity,
+    Result,
+    SpecColumn,
+    Status,
+    StreamInput,
+    Trouble,
+    Watermark,
+    is_running,
+    job_spec_from_json,
+    job_spec_to_json,
+    this_process,
+)
+from flareiac_spark.control.processes import start_of
+from flareiac_spark.control.status import ApplicationStatus
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> ControlDirectory:
+    return ControlDirectory(tmp_path / "runtime")
+
+
+def put(control: ControlDirectory, name: str, **more: int) -> Desired:
+    def change(desired: Desired) -> Desired:
+        return replace(desired, jobs={**desired.jobs, name: DesiredJob(digest="d", spec={"address": name})})
+
+    return control.update_desired(change, lineage="L", workspace="default", **more)
+
+
+def test_nothing_written_reads_as_nothing(control: ControlDirectory) -> None:
+    assert control.read_desired() is None
+    assert control.read_status() is None
+    assert control.read_result("x") is None
+    assert control.read_lease() is None
+
+
+def test_each_update_raises_the_revision_and_an_unchanged_one_does_not(control: ControlDirectory) -> None:
+    assert put(control, "job.a").revision == 1
+    assert put(control, "job.b").revision == 2
+    assert put(control, "job.b").revision == 2
+    read = control.read_desired()
+    assert read is not None
+    assert set(read.jobs) == {"job.a", "job.b"}
+
+
+def test_a_stale_revision_is_a_conflict(control: ControlDirectory) -> None:
+    put(control, "job.a")
+    put(control, "job.b", expect=1)
+    with pytest.raises(ControlError) as caught:
+        put(control, "job.c", expect=1)
+    assert caught.value.kind is Trouble.CONFLICT
+
+
+@pytest.mark.parametrize(("lineage", "workspace"), [("other", "default"), ("L", "prod")])
+def test_another_project_or_workspace_is_refused(control: ControlDirectory, lineage: str, workspace: str) -> None:
+    put(control, "job.a")
+    with pytest.raises(ControlError) as caught:
+        control.update_desired(lambda desired: desired, lineage=lineage, workspace=workspace)
+    assert caught.value.kind is Trouble.FOREIGN
+    assert "belongs to" in caught.value.why
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("", Trouble.DAMAGED),
+        ('{"version":1,"lin', Trouble.DAMAGED),
+        ("[]", Trouble.DAMAGED),
+        ('{"version":1}', Trouble.DAMAGED),
+        ('{"version":1,"lineage":"L","workspace":"default","revision":"1"}', Trouble.DAMAGED),
+        ('{"version":1,"lineage":"L","workspace":"default","surprise":1}', Trouble.DAMAGED),
+        ('{"version":2,"lineage":"L"}', Trouble.FUTURE_VERSION),
+    ],
+)
+def test_a_desired_file_that_is_not_understood_is_named(control: ControlDirectory, content: str, kind: Trouble) -> None:
+    control.prepare()
+    (control.path / "desired.json").write_text(content)
+    with pytest.raises(ControlError) as caught:
+        control.read_desired()
+    assert caught.value.kind is kind
+    assert caught.value.path.endswith("desired.json")
+    assert caught.value.why
+
+
+def test_concurrent_updates_lose_nothing(control: ControlDirectory) -> None:
+    program = (
+        "import sys\nfrom dataclasses import replace\n"
+        "from flareiac_spark.control import ControlDirectory, DesiredJob\n"
+        "control = ControlDirectory(sys.argv[1])\n"
+        "for n in range(20):\n"
+        "    job = {f'job.{sys.argv[2]}{n}': DesiredJob(digest='d', spec={})}\n"
+        "    control.update_desired(lambda d: replace(d, jobs={**d.jobs, **job}), lineage='L', workspace='w')\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", program, str(control.path), name]) for name in "abc"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    desired = control.read_desired()
+    assert desired is not None
+    assert (desired.revision, len(desired.jobs)) == (60, 60)
+
+
+def test_status_comes_back_as_written(control: ControlDirectory) -> None:
+    control.prepare()
+    status = Status(
+        application=ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="s"),
+        heartbeat=1.5,
+        observed_revision=3,
+        jobs={"job.a": JobStatus(phase="failed", digest="d", last_error=ErrorHeart(error_class="X", message="m", permanent=True))},
+    )
+    control.write_status(status)
+    assert control.read_status() == status
+    assert json.loads((control.path / "status.json").read_text())["jobs"]["job.a"]["last_error"]["class"] == "X"
+
+
+def test_operations_are_open_until_they_have_a_result(control: ControlDirectory) -> None:
+    control.submit_operation(Operation(id="op1", jobs=({"address": "job.a"},)))
+    assert control.open_operations() == ("op1",)
+    control.write_result(Result(id="op1", status="done"))
+    assert control.open_operations() == ()
+    assert control.read_result("op1") == Result(id="op1", status="done")
+    control.forget_operation("op1")
+    assert control.read_result("op1") is None
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a/b"])
+def test_an_operation_id_is_never_a_path(control: ControlDirectory, name: str) -> None:
+    with pytest.raises(ValueError, match="can not name a file"):
+        control.submit_operation(Operation(id=name))
+
+
+def test_logs_of_instances_have_names_of_their_own(control: ControlDirectory) -> None:
+    paths = {control.job_log(address) for address in ('job.a["x/y"]', 'job.a["x_y"]', "job.a[0]", "job.a")}
+    assert len(paths) == 4
+    assert all(path.parent == control.path / "logs" for path in paths)
+
+
+class TestLease:
+    def test_is_held_by_a_running_owner_only(self, control: ControlDirectory) -> None:
+        mine = control.take_lease("a", this_process(), now=100.0, seconds=10)
+        assert mine is not None
+        assert control.take_lease("b", this_process(), now=105.0, seconds=10) is None
+        taken = control.take_lease("b", this_process(), now=111.0, seconds=10)
+        assert taken is not None
+        assert taken.epoch == mine.epoch + 1
+        assert control.renew_lease(mine, now=112.0, seconds=10) is None
+
+    def test_is_taken_over_at_once_when_its_owner_is_gone(self, control: ControlDirectory) -> None:
+        gone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        identity = ProcessIdentity(pid=gone.pid, started=start_of(gone.pid) or "?")
+        assert control.take_lease("a", identity, now=100.0, seconds=1000) is not None
+        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is None
+        gone.communicate(b"\n")
+        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is not None
+
+    def test_released_is_free(self, control: ControlDirectory) -> None:
+        mine = control.take_lease("a", this_process(), now=100.0, seconds=1000)
+        assert mine is not None
+        control.release_lease(mine)
+        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is not None
+
+
+def test_a_pid_used_again_is_another_process() -> None:
+    assert is_running(this_process())
+    assert not is_running(ProcessIdentity(pid=os.getpid(), started="another time"))
+    assert not is_running(ProcessIdentity(pid=2**22 + 1, started="x"))
+
+
+def test_a_zombie_runs_no_more() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    started = start_of(child.pid)
+    assert started is not None
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.close()
+    child.stdout.read()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert start_of(child.pid) is None
+    child.wait()
+    child.stdout.close()
+
+
+names = st.text(min_size=1, max_size=8)
+
+
+@given(name=names, sql=st.text(), delay=st.none() | names, options=st.dictionaries(names, st.text()), required=st.booleans())
+def test_a_spec_comes_back_as_written(name: str, sql: str, delay: str | None, options: dict[str, str], required: bool) -> None:
+    columns = (SpecColumn(name=name, type="long", required=required),)
+    spec = JobSpec(
+        address="job.a",
+        mode="stream",
+        inputs=(
+            StreamInput(
+                name=name,
+                source=FilesSource(path="/p", format="json", options=options, columns=columns),
+                watermark=Watermark(column=name, delay=delay) if delay else None,
+            ),
+        ),
+        steps=(),
+        outputs=(Output(name=name, source=sql, identifier=("c", "n", "t"), mode="append", columns=columns),),
+    )
+    assert job_spec_from_json(json.loads(json.dumps(job_spec_to_json(spec)))) == spec
+
+
+def test_a_spec_that_is_not_understood_names_the_field() -> None:
+    with pytest.raises(ControlError, match=r"spec\.inputs\[0\]\.source\.kind is 'kafka'"):
+        job_spec_from_json(
+            {
+                "address": "job.a",
+                "mode": "stream",
+                "steps": [],
+                "outputs": [],
+                "inputs": [{"kind": "stream", "name": "x", "source": {"kind": "kafka"}}],
+            }
+        )
