@@ -280,6 +280,73 @@ class Settling(Protocol):
         ...
 
 
+@runtime_checkable
+class Inspecting(Protocol):
+    """A driver whose resources run: what one of them is doing now."""
+
+    def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
+        """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``, ``input_rows_per_second``,
+        ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``, ``log``; None where nothing is known.
+        """
+        ...
+
+
+class Steer(StrEnum):
+    """What a person can ask of something that runs, beside changing it."""
+
+    STOP = "stop"
+    START = "start"
+    RESTART = "restart"
+
+
+@runtime_checkable
+class Steering(Protocol):
+    """A driver whose resources can be stopped, started and restarted by hand, on their recorded definition."""
+
+    def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
+        """``request.planned`` is the recorded definition."""
+        ...
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of ``doctor``: what was looked at, how it is, and what to do about it."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    fix: str = ""
+
+
+@runtime_checkable
+class Diagnosing(Protocol):
+    """A session that can examine what it needs. ``references`` are the declared connections and all else that is declared."""
+
+    def checks(self, references: References) -> Sequence[Check]: ...
+
+
+@runtime_checkable
+class Initialising(Protocol):
+    """A session that has something to fetch before its first use. Returns what it did, in lines. Raises ``Failure``."""
+
+    def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]: ...
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the foreground."""
+
+    def serve(self, location: str) -> int:
+        """Runs until told to stop; returns the exit code."""
+        ...
+
+
 class Session(Protocol):
     """An open provider. Drivers are safe to use from several threads."""
 
