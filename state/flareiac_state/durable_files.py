@@ -1,0 +1,94 @@
+"""File writes that survive a kill at any byte and a full disk: either all of it is there afterwards, or what was there before."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+
+
+def make_directory(path: Path) -> None:
+    """Makes a directory that only its owner may enter, with those above it that are missing."""
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    with suppress(FileExistsError):
+        path.mkdir(mode=DIRECTORY_MODE)
+        sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Makes the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_all(handle: int, content: bytes) -> None:
+    """Writes every byte (one call to the system may write fewer)."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def write_beside(path: Path, content: bytes) -> Path:
+    """Writes the content, durable, to a new file beside ``path`` and returns its path. Leaves nothing when it fails."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    with suppress(FileNotFoundError):
+        temporary.unlink()
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    try:
+        try:
+            write_all(handle, content)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def move_into_place(temporary: Path, path: Path) -> None:
+    """Puts a finished file under its name, at once and durably."""
+    temporary.replace(path)
+    sync_directory(path.parent)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Replaces a whole file."""
+    move_into_place(write_beside(path, content), path)
+
+
+def remove_file(path: Path) -> None:
+    """Removes a file durably, if it is there."""
+    if path.exists():
+        path.unlink()
+        sync_directory(path.parent)
+
+
+def append_at(path: Path, offset: int, content: bytes) -> None:
+    """Makes the content durable at ``offset``, which becomes the end of what was there; what stood behind it is cut off.
+
+    When the write fails half-way the file is cut back to ``offset``.
+    """
+    created = not path.exists()
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        os.ftruncate(handle, offset)
+        os.lseek(handle, offset, os.SEEK_SET)
+        try:
+            write_all(handle, content)
+            os.fsync(handle)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(handle, offset)
+                os.fsync(handle)
+            raise
+    finally:
+        os.close(handle)
+    if created:
+        sync_directory(path.parent)

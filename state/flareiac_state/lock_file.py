@@ -1,0 +1,120 @@
+"""What the lock file says, who may say it, and when it no longer counts."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from flareiac.sdk.state import Damaged, LockInfo
+from flareiac_state.durable_files import FILE_MODE, replace_file
+from flareiac_state.process_identity import ProcessIdentity, is_gone, this_process
+
+GUARD_PATIENCE = 10.0
+"""Seconds to wait for the guard, which others hold for one short write at a time."""
+
+
+def _uptime() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """``wall`` is UTC seconds and may jump; ``uptime`` is seconds since the boot, goes on while suspended and never jumps."""
+
+    wall: Callable[[], float] = time.time
+    uptime: Callable[[], float] = _uptime
+    sleep: Callable[[float], None] = time.sleep
+
+
+SYSTEM_CLOCK = Clock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRecord:
+    """The content of the lock file. ``held`` is False after a release: the file stays, for the epoch must only ever grow.
+
+    ``expires_uptime`` is the end of the lease by the clock that processes of one boot share; ``info.expires`` is for everybody else.
+    """
+
+    info: LockInfo
+    held: bool
+    boot: str
+    namespace: str
+    expires_uptime: float
+
+    def is_over(self, clock: Clock) -> bool:
+        """Whether it may be taken over: released, expired, or its owner's process is gone."""
+        return not self.held or self._expired(clock) or is_gone(self._owner())
+
+    def _expired(self, clock: Clock) -> bool:
+        here = this_process()
+        if here.boot and here.boot == self.boot:
+            return clock.uptime() >= self.expires_uptime
+        return clock.wall() >= self.info.expires
+
+    def _owner(self) -> ProcessIdentity:
+        info = self.info
+        return ProcessIdentity(host=info.host, boot=self.boot, namespace=self.namespace, pid=info.pid, started=info.process_started)
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """``lock.json``, replaced as a whole under ``lock.guard`` (an advisory lock that the system drops when its holder dies)."""
+
+    directory: Path
+    guard_patience: float = field(default=GUARD_PATIENCE)
+
+    @property
+    def path(self) -> Path:
+        return self.directory / "lock.json"
+
+    @contextmanager
+    def guarded(self, *, shared: bool = False) -> Iterator[None]:
+        """Keeps every other process (and thread) out for the body. Raises ``TimeoutError`` when somebody keeps us out for too long."""
+        handle = os.open(self.directory / "lock.guard", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            _flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, self.guard_patience, self.path)
+            yield
+        finally:
+            os.close(handle)
+
+    def read(self) -> LockRecord | None:
+        """What the lock file says, or None when there is none. Raises ``Damaged``."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        return _decode(content, str(self.path))
+
+    def write(self, record: LockRecord) -> None:
+        """Only inside ``guarded``."""
+        replace_file(self.path, (json.dumps(asdict(record), indent=2) + "\n").encode())
+
+
+def _flock(handle: int, mode: int, patience: float, path: Path) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, mode | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise TimeoutError(None, "another process has kept the state's guard file for too long", str(path)) from None
+            time.sleep(0.002)
+
+
+def _decode(content: bytes, where: str) -> LockRecord:
+    try:
+        data = json.loads(content)
+        info = LockInfo(**data["info"])
+        record = LockRecord(**{**data, "info": info})
+        numbers = (info.pid, info.process_started, info.created, info.expires, info.epoch, record.expires_uptime)
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise TypeError("a number is missing")
+        return record
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Damaged(where, "it is not a lock that FlareIaC wrote; if no other command is running, delete this file") from problem

@@ -1,0 +1,108 @@
+"""A state store in memory: small enough to be believed, and held to the same suite as the real ones."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from flareiac.sdk.state import Conflict, Journal, Lease, LockHeld, LockInfo, LockLost, Stored
+
+
+@dataclass(slots=True)
+class Place:
+    """What several stores share when they stand for several processes at one place."""
+
+    snapshots: list[bytes] = field(default_factory=list)
+    journal: list[bytes] = field(default_factory=list)
+    holder: LockInfo | None = None
+    epoch: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+
+class MemoryLease:
+    def __init__(self, place: Place, info: LockInfo, took_over: LockInfo | None) -> None:
+        self.info, self.took_over, self._place = info, took_over, place
+
+    def check(self) -> None:
+        holder = self._place.holder
+        if holder is None or holder.epoch != self.info.epoch:
+            raise LockLost(f"epoch {self.info.epoch} is over")
+
+    def release(self) -> None:
+        with self._place.changed:
+            if self._place.holder is not None and self._place.holder.epoch == self.info.epoch:
+                self._place.holder = None
+                self._place.changed.notify_all()
+
+
+class MemoryStore:
+    def __init__(self, place: Place | None = None) -> None:
+        self.place = place or Place()
+
+    def describe(self) -> str:
+        return "memory"
+
+    def read_snapshot(self) -> Stored | None:
+        kept = self.place.snapshots
+        return Stored(content=kept[-1], revision=str(len(kept))) if kept else None
+
+    def write_snapshot(self, content: bytes, *, expect: str | None, lease: Lease) -> str:
+        lease.check()
+        current = self.read_snapshot()
+        if (current.revision if current else None) != expect:
+            raise Conflict("written by someone else")
+        self.place.snapshots.append(content)
+        self.place.journal.clear()
+        return str(len(self.place.snapshots))
+
+    def read_journal(self) -> Journal:
+        return Journal(records=tuple(self.place.journal))
+
+    def append_journal(self, record: bytes, lease: Lease) -> None:
+        lease.check()
+        self.place.journal.append(record)
+
+    def check_writable(self, lease: Lease) -> None:
+        lease.check()
+
+    def lock(self, operation: str, *, timeout: float, on_wait: Callable[[LockInfo], None]) -> MemoryLease:
+        deadline, told = time.monotonic() + timeout, False
+        while True:
+            with self.place.changed:
+                holder = self.place.holder
+                if holder is None or holder.expires <= time.time():
+                    return self._take(operation, holder)
+            if time.monotonic() >= deadline:
+                raise LockHeld(holder)
+            if not told:
+                on_wait(holder)
+                told = True
+            with self.place.changed:
+                self.place.changed.wait_for(lambda: self.place.holder is None, timeout=1)
+
+    def lock_info(self) -> LockInfo | None:
+        return self.place.holder
+
+    def history(self) -> Sequence[str]:
+        return [str(number) for number in range(len(self.place.snapshots) - 1, 0, -1)][:20]
+
+    def expire(self) -> None:
+        assert self.place.holder is not None
+        self.place.holder = replace(self.place.holder, expires=0.0)
+
+    def _take(self, operation: str, holder: LockInfo | None) -> MemoryLease:
+        self.place.epoch += 1
+        now = time.time()
+        self.place.holder = LockInfo(
+            id=f"lock-{self.place.epoch}",
+            owner="tester",
+            host="memory",
+            pid=0,
+            process_started=0.0,
+            job="",
+            operation=operation,
+            created=now,
+            expires=now + 3600,
+            epoch=self.place.epoch,
+        )
+        return MemoryLease(self.place, self.place.holder, holder)

@@ -1,0 +1,57 @@
+"""Laws of the journal's bytes: a cut is recognised at every byte, and so is a changed byte."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac.sdk.state import Damaged
+from flareiac_state.journal_frames import Frame, FrameKind, decode_frames, encode_frame
+
+PAYLOADS = st.lists(st.binary(max_size=60), min_size=1, max_size=6)
+
+
+def _frames(payloads: list[bytes]) -> list[Frame]:
+    return [Frame(kind=FrameKind.RECORD, payload=payload, epoch=number) for number, payload in enumerate(payloads)]
+
+
+@given(PAYLOADS)
+def test_what_is_written_is_read(payloads: list[bytes]) -> None:
+    frames = _frames(payloads)
+    content = b"".join(map(encode_frame, frames))
+    decoded = decode_frames(content, "journal")
+    assert list(decoded.items) == frames
+    assert (decoded.end, decoded.torn) == (len(content), False)
+
+
+@given(PAYLOADS, st.integers(min_value=0, max_value=80))
+def test_cut_at_any_byte_the_whole_records_before_it_are_read(payloads: list[bytes], zeros: int) -> None:
+    frames = _frames(payloads)
+    encoded = [encode_frame(frame) for frame in frames]
+    content = b"".join(encoded)
+    for cut in range(len(content)):
+        whole, end = 0, 0
+        while whole < len(encoded) and end + len(encoded[whole]) <= cut:
+            end += len(encoded[whole])
+            whole += 1
+        decoded = decode_frames(content[:cut], "journal")
+        assert list(decoded.items) == frames[:whole]
+        assert (decoded.end, decoded.torn) == (end, cut != end)
+
+
+@given(PAYLOADS, st.integers(min_value=1, max_value=5000))
+def test_a_tail_of_zeros_is_a_cut(payloads: list[bytes], zeros: int) -> None:
+    frames = _frames(payloads)
+    content = b"".join(map(encode_frame, frames))
+    decoded = decode_frames(content + bytes(zeros), "journal")
+    assert list(decoded.items) == frames
+    assert decoded.torn
+
+
+@given(PAYLOADS, st.binary(min_size=1, max_size=60), st.data())
+def test_a_changed_byte_before_the_last_record_is_damage(payloads: list[bytes], last: bytes, data: st.DataObject) -> None:
+    content = bytearray(b"".join(map(encode_frame, _frames(payloads))))
+    at = data.draw(st.integers(min_value=0, max_value=len(content) - 1))
+    content[at] ^= data.draw(st.integers(min_value=1, max_value=255))
+    content += encode_frame(Frame(kind=FrameKind.RECORD, payload=last, epoch=9))
+    with pytest.raises(Damaged, match=r"journal: .*byte"):
+        decode_frames(bytes(content), "journal")
