@@ -1,0 +1,101 @@
+"""Checks of what a Spark application needs on this machine: each with a verdict, what was found, and a fix."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.runtime.archive import usable_archive
+from flareiac_spark.runtime.cache import cache_directory
+from flareiac_spark.runtime.jars import locked_jars
+from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
+from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding. ``fix`` is empty when there is nothing to do."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    fix: str = ""
+
+
+def check_runtime(project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Check, ...]:
+    """All checks; never raises for what it finds and never reaches the network."""
+    return (
+        _pyspark(packages),
+        _java(environment),
+        *_spark_home(environment),
+        _cache(environment),
+        _jars(project_root, packages, environment),
+        *_archive(project_root, packages, environment),
+    )
+
+
+def _pyspark(packages: Sequence[str]) -> Check:
+    version = installed_pyspark()
+    if version is None:
+        return Check(name="pyspark", verdict=Verdict.FAIL, text="not installed", fix="pip install 'flareiac[spark]'")
+    complaints = misfits(version, packages)
+    if complaints:
+        text = "; ".join(item.summary for item in complaints)
+        return Check(name="pyspark", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in complaints))
+    return Check(name="pyspark", verdict=Verdict.OK, text=version)
+
+
+def _java(environment: Mapping[str, str]) -> Check:
+    majors = (fit_of(installed_pyspark() or "") or DEFAULT).java
+    java = find_java(environment, majors=majors)
+    if java is None:
+        text = no_java(tuple(found_javas(environment)), majors).summary
+        return Check(name="java", verdict=Verdict.FAIL, text=text, fix=how_to_install(majors[0]))
+    return Check(name="java", verdict=Verdict.OK, text=f"{java.version.splitlines()[0]} in {java.home}")
+
+
+def _spark_home(environment: Mapping[str, str]) -> Iterator[Check]:
+    if home := environment.get("SPARK_HOME"):
+        text = f"SPARK_HOME={home} is set; FlareIaC runs the pyspark that is installed beside it"
+        yield Check(name="spark home", verdict=Verdict.WARN, text=text, fix="Unset SPARK_HOME if jobs should not depend on it.")
+
+
+def _cache(environment: Mapping[str, str]) -> Check:
+    folder = cache_directory(environment)
+    existing = next(item for item in (folder, *folder.parents) if item.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
+        fix = "Give write access, or set XDG_CACHE_HOME to a directory that can be written."
+        return Check(name="cache", verdict=Verdict.FAIL, text=f"{existing} can not be written", fix=fix)
+    return Check(name="cache", verdict=Verdict.OK, text=str(folder))
+
+
+def _jars(project_root: Path, packages: Sequence[str], environment: Mapping[str, str]) -> Check:
+    try:
+        jars = locked_jars(project_root, packages, environment)
+    except Failure as failure:
+        text = "; ".join(item.summary for item in failure.diagnostics)
+        return Check(name="jars", verdict=Verdict.FAIL, text=text, fix='Run "flareiac init".')
+    return Check(name="jars", verdict=Verdict.OK, text=f"{len(jars)} locked and in the cache")
+
+
+def _archive(project_root: Path, packages: Sequence[str], environment: Mapping[str, str]) -> Iterator[Check]:
+    java = find_java(environment)
+    try:
+        jars = locked_jars(project_root, packages, environment)
+    except Failure:
+        return
+    if java is None or not jars:
+        return
+    if usable_archive(java, jars, environment) is None:
+        text = "not made yet: Spark starts slower"
+        yield Check(name="class archive", verdict=Verdict.WARN, text=text, fix='Run "flareiac init" and leave it a minute.')
+    else:
+        yield Check(name="class archive", verdict=Verdict.OK, text="ready")

@@ -1,0 +1,42 @@
+"""``flareiac init``: fetches the jars that a project needs, locks them, and has the class-data archive made."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.runtime.archive import make_in_background
+from flareiac_spark.runtime.coordinates import parse_coordinates
+from flareiac_spark.runtime.jars import Jar, Progress, fetch_jars
+from flareiac_spark.runtime.java import find_java
+from flareiac_spark.runtime.launch import require_pyspark
+from flareiac_spark.runtime.lock_file import LOCK_FILE, read_lock, write_lock
+from flareiac_spark.runtime.versions import misfits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitReport:
+    """What ``init`` found and did. ``archive_started``: the class-data archive is being made in the background."""
+
+    jars: tuple[Jar, ...]
+    lock_file: Path
+    lock_changed: bool
+    archive_started: bool
+
+
+def init(
+    project_root: Path, packages: Sequence[str], progress: Progress, *, environment: Mapping[str, str] = os.environ, archive: bool = True
+) -> InitReport:
+    """Makes the jars of ``packages`` (Maven coordinates) usable for this project. Doing it again changes nothing. Raises ``Failure``."""
+    coordinates = parse_coordinates(tuple(packages))
+    if coordinates:
+        complaints = misfits(require_pyspark(), packages)
+        if complaints:
+            raise Failure(*complaints)
+    jars = fetch_jars(coordinates, progress, environment, locked=read_lock(project_root) or {})
+    changed = write_lock(project_root, {jar.coordinate: jar.sha256 for jar in jars})
+    java = find_java(environment)
+    # The order is that of every start: the archive is of no use in another one.
+    started = archive and java is not None and make_in_background(java, [jar.path for jar in jars], environment)
+    return InitReport(jars=jars, lock_file=project_root / LOCK_FILE, lock_changed=changed, archive_started=started)

@@ -1,0 +1,140 @@
+"""Fetches jars with Spark's own Ivy, started from the jars of the installed pyspark. Honours what is set up for Spark.
+
+``DEFAULT_ARTIFACT_REPOSITORY``, ``SPARK_SUBMIT_OPTS`` (trust stores, proxies), the local Maven repository, and
+``spark.jars.ivySettings`` and ``spark.jars.repositories`` of ``spark-defaults.conf`` mean here what they mean to Spark.
+"""
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from flareiac_spark.runtime.coordinates import Coordinate
+from flareiac_spark.runtime.java import Java
+
+_TIMEOUT_S = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class NotFetched:
+    """A client did not get all jars; ``why`` is the heart of what it said."""
+
+    client: str
+    why: str
+
+
+def pyspark_directory() -> Path | None:
+    """The directory of the installed pyspark, found without importing it."""
+    spec = importlib.util.find_spec("pyspark")
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def fetch_with_ivy(
+    coordinates: Sequence[Coordinate], into: Path, java: Java, environment: Mapping[str, str] = os.environ
+) -> NotFetched | None:
+    """Puts ``group/artifact-version.jar`` of each coordinate below ``into`` (an existing empty directory); None when all are there."""
+    pyspark = pyspark_directory()
+    ivy_jars = sorted((pyspark / "jars").glob("ivy-*.jar")) + sorted((pyspark / "jars").glob("commons-cli-*.jar")) if pyspark else []
+    if not ivy_jars:
+        return NotFetched("ivy", "pyspark, which brings Ivy along, is not installed")
+    spark_conf = _spark_defaults(environment)
+    settings = Path(spark_conf["spark.jars.ivySettings"]) if "spark.jars.ivySettings" in spark_conf else into / "ivysettings.xml"
+    if "spark.jars.ivySettings" not in spark_conf:
+        settings.write_text(_settings(environment, spark_conf.get("spark.jars.repositories", "")), encoding="utf-8")
+    module = into / "ivy.xml"
+    module.write_text(_module(coordinates), encoding="utf-8")
+    command = [
+        str(java.executable),
+        *shlex.split(environment.get("SPARK_SUBMIT_OPTS", "")),
+        *("-cp", os.pathsep.join(map(str, ivy_jars)), "org.apache.ivy.Main"),
+        *("-settings", str(settings), "-cache", str(into / "cache"), "-ivy", str(module), "-notransitive", "-confs", "default"),
+        *("-retrieve", f"{into}/[organisation]/[artifact]-[revision].[ext]"),
+    ]
+    return _ran(command, environment, into, coordinates)
+
+
+def _ran(command: list[str], environment: Mapping[str, str], into: Path, coordinates: Sequence[Coordinate]) -> NotFetched | None:
+    try:
+        done = subprocess.run(
+            command,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as trouble:
+        return NotFetched("ivy", str(trouble))
+    if all((into / item.group / item.file_name).is_file() for item in coordinates):
+        return None
+    return NotFetched("ivy", _heart(done.stdout + done.stderr) or f"it ended with code {done.returncode}")
+
+
+def _heart(output: str) -> str:
+    """The few lines of Ivy's report that say what was missing and why."""
+    telling = re.compile(
+        r"not found|Server access error|PKIX|UnknownHost|Connection refused|timed out|Exception|checksum|FAILED DOWNLOADS|No space",
+        re.IGNORECASE,
+    )
+    lines = (re.sub(r"^[\s:.]+|[\s:]+$", "", line) for line in output.splitlines())
+    kept = dict.fromkeys(line for line in lines if telling.search(line) and not line.startswith("at "))
+    return "; ".join(list(kept)[:4])
+
+
+def _spark_defaults(environment: Mapping[str, str]) -> Mapping[str, str]:
+    home = environment.get("SPARK_HOME")
+    folder = environment.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else "")
+    try:
+        text = (Path(folder) / "spark-defaults.conf").read_text(encoding="utf-8") if folder else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (re.split(r"[\s=:]+", line, maxsplit=1) for line in lines if line and not line.startswith("#"))
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
+
+
+def _settings(environment: Mapping[str, str], repositories: str) -> str:
+    roots = [repository.strip() for repository in repositories.split(",") if repository.strip()]
+    resolvers = ['<ibiblio name="local-m2" m2compatible="true" usepoms="false" checksums="" root="file://${user.home}/.m2/repository/"/>']
+    default = environment.get("DEFAULT_ARTIFACT_REPOSITORY", "")
+    central = f" root={quoteattr(default.rstrip('/') + '/')}" if default else ""
+    resolvers.append(f'<ibiblio name="central" m2compatible="true" usepoms="false"{central}/>')
+    resolvers += [
+        f'<ibiblio name="repository-{index}" m2compatible="true" usepoms="false" root={quoteattr(root.rstrip("/") + "/")}/>'
+        for index, root in enumerate(roots)
+    ]
+    chain = "\n      ".join(resolvers)
+    return f"""\
+<ivysettings>
+  <settings defaultResolver="all"/>
+  <resolvers>
+    <chain name="all" returnFirst="true">
+      {chain}
+    </chain>
+  </resolvers>
+</ivysettings>
+"""
+
+
+def _module(coordinates: Sequence[Coordinate]) -> str:
+    wanted = "\n".join(
+        f"    <dependency org={quoteattr(item.group)} name={quoteattr(item.artifact)} rev={quoteattr(item.version)}"
+        f' transitive="false" conf="default->*"><artifact name={quoteattr(item.artifact)} type="jar" ext="jar"/></dependency>'
+        for item in coordinates
+    )
+    return f"""\
+<ivy-module version="2.0">
+  <info organisation="flareiac" module="jars"/>
+  <configurations><conf name="default"/></configurations>
+  <dependencies>
+{wanted}
+  </dependencies>
+</ivy-module>
+"""

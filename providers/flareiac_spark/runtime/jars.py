@@ -1,0 +1,160 @@
+"""The jars of a project: fetched once into the user's cache, checked by SHA-256, taken from there by path at every start."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_spark.runtime.cache import cache_directory, not_writable, read_json, write_atomically
+from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates
+from flareiac_spark.runtime.ivy import NotFetched, fetch_with_ivy
+from flareiac_spark.runtime.java import find_java
+from flareiac_spark.runtime.lock_file import LOCK_FILE, read_lock
+from flareiac_spark.runtime.maven import fetch_with_maven
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jar:
+    """One jar in the cache."""
+
+    coordinate: Coordinate
+    path: Path
+    sha256: str
+    fetched: bool = False
+
+
+def jar_path(coordinate: Coordinate, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the cache keeps a jar."""
+    return cache_directory(environment) / "jars" / coordinate.group / coordinate.file_name
+
+
+def locked_jars(project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The paths of the jars in the one order of every start (by coordinate). No network.
+
+    Raises ``Failure`` when one is not locked, not in the cache or not the locked one; the way out is always ``flareiac init``.
+    """
+    coordinates = parse_coordinates(tuple(packages))
+    locked = read_lock(project_root)
+    if locked is None and coordinates:
+        raise Failure(error("FIK904", "The jars of this project are not locked yet", f'There is no {LOCK_FILE}. Run "flareiac init".'))
+    found = [_locked(coordinate, locked or {}, environment) for coordinate in coordinates]
+    complaints = tuple(item for item in found if isinstance(item, Diagnostic))
+    if complaints:
+        raise Failure(*complaints)
+    return tuple(item for item in found if isinstance(item, Path))
+
+
+def fetch_jars(
+    coordinates: Sequence[Coordinate], progress: Progress, environment: Mapping[str, str] = os.environ, *, locked: Mapping[Coordinate, str]
+) -> tuple[Jar, ...]:
+    """The jars, fetched where the cache does not hold them. A jar whose SHA-256 is not the locked one is an error. Raises ``Failure``."""
+    here = {item: sha for item in coordinates if (sha := _cached_sha256(jar_path(item, environment))) is not None}
+    usable = {item: sha for item, sha in here.items() if locked.get(item, sha) == sha}
+    missing = tuple(item for item in coordinates if item not in usable)
+    fetched = _fetch(missing, locked, progress, environment) if missing else {}
+    hashes = {**usable, **fetched}
+    return tuple(
+        Jar(coordinate=item, path=jar_path(item, environment), sha256=hashes[item], fetched=item in fetched) for item in coordinates
+    )
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _locked(coordinate: Coordinate, locked: Mapping[Coordinate, str], environment: Mapping[str, str]) -> Path | Diagnostic:
+    path = jar_path(coordinate, environment)
+    if coordinate not in locked:
+        return error("FIK904", f"{coordinate} is not in {LOCK_FILE}", 'The project needs a jar that was not locked. Run "flareiac init".')
+    sha256 = _cached_sha256(path)
+    if sha256 is None:
+        return error("FIK904", f"{coordinate} is not in the cache", f'{path} is missing. Run "flareiac init".')
+    if sha256 != locked[coordinate]:
+        detail = f'{path} has SHA-256 {sha256}, the lock file says {locked[coordinate]}. Run "flareiac init" to fetch it again.'
+        return error("FIK905", f"{coordinate} is not the locked jar", detail)
+    return path
+
+
+def _cached_sha256(path: Path) -> str | None:
+    """The hash of a jar; remembered beside it and computed again when size or time differ."""
+    try:
+        stat = path.stat()
+        stamp = [stat.st_size, stat.st_mtime_ns]
+        note = path.with_name(path.name + ".sha256.json")
+        known = read_json(note)
+        if isinstance(known, dict) and known.get("stamp") == stamp and isinstance(known.get("sha256"), str):
+            return str(known["sha256"])
+        sha256 = sha256_of(path)
+    except OSError:
+        return None
+    with contextlib.suppress(Failure):  # the note only saves the hashing
+        write_atomically(note, json.dumps({"stamp": stamp, "sha256": sha256}))
+    return sha256
+
+
+def _fetch(
+    coordinates: tuple[Coordinate, ...], locked: Mapping[Coordinate, str], progress: Progress, environment: Mapping[str, str]
+) -> dict[Coordinate, str]:
+    folder = cache_directory(environment) / "jars"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as name:
+            into = Path(name)
+            for coordinate in coordinates:
+                progress(f"fetching {coordinate}")
+            _fetch_into(coordinates, into, environment)
+            return {item: _kept(item, into, locked, progress, environment) for item in coordinates}
+    except OSError as trouble:
+        raise not_writable(folder, trouble) from trouble
+
+
+def _kept(coordinate: Coordinate, into: Path, locked: Mapping[Coordinate, str], progress: Progress, environment: Mapping[str, str]) -> str:
+    came = into / coordinate.group / coordinate.file_name
+    sha256 = sha256_of(came)
+    if locked.get(coordinate, sha256) != sha256:
+        detail = (
+            f"The repository gave a file with SHA-256 {sha256}, {LOCK_FILE} says {locked[coordinate]}. Do not use it before you know "
+            f"why it changed; if the new one is wanted, remove its block from {LOCK_FILE} and run init again."
+        )
+        raise Failure(error("FIK905", f"{coordinate} is not the locked jar", detail))
+    path = jar_path(coordinate, environment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    came.replace(path)
+    progress(f"fetched  {coordinate} ({path.stat().st_size / 1e6:.1f} MB)")
+    return sha256
+
+
+def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Mapping[str, str]) -> None:
+    java = find_java(environment)
+    first = fetch_with_ivy(coordinates, into, java, environment) if java else NotFetched("ivy", "there is no Java to run it")
+    if first is None:
+        return
+    _empty(into)
+    second = fetch_with_maven(coordinates, into, environment)
+    if second is None:
+        return
+    names = ", ".join(map(str, coordinates))
+    detail = (
+        f"Needed: {names}. {first.client}: {first.why}. {second.client}: {second.why}. "
+        "Behind a mirror set DEFAULT_ARTIFACT_REPOSITORY to its address; proxies and trust stores of Java go into SPARK_SUBMIT_OPTS "
+        "(-Dhttps.proxyHost=..., -Djavax.net.ssl.trustStore=...)."
+    )
+    raise Failure(error("FIK906", "The jars could not be fetched", detail))
+
+
+def _empty(folder: Path) -> None:
+    for item in folder.iterdir():
+        if item.is_dir():
+            shutil.rmtree(item)
+        else:
+            item.unlink()

@@ -1,0 +1,144 @@
+"""Finds a Java that Spark runs on: JAVA_HOME, then PATH, then where packages install it. Remembers what ``java -version`` says."""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_spark.runtime.cache import cache_directory, read_json, write_atomically
+from flareiac_spark.runtime.versions import DEFAULT
+
+_PLACES = (
+    "/usr/lib/jvm/*",
+    "/usr/java/*",
+    "/opt/java/*",
+    "/opt/jdk*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+    "/opt/homebrew/opt/openjdk@*",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Java:
+    """An installed Java. ``version`` is the full text of ``java -version``'s build (what a class-data archive depends on)."""
+
+    home: Path
+    version: str
+    major: int
+
+    @property
+    def executable(self) -> Path:
+        return self.home / "bin" / "java"
+
+
+def find_java(
+    environment: Mapping[str, str] = os.environ, *, majors: tuple[int, ...] = DEFAULT.java, places: tuple[str, ...] = _PLACES
+) -> Java | None:
+    """The first Java whose major version is wanted, or None."""
+    return next((java for java in found_javas(environment, places=places) if java.major in majors), None)
+
+
+def require_java(
+    environment: Mapping[str, str] = os.environ, *, majors: tuple[int, ...] = DEFAULT.java, places: tuple[str, ...] = _PLACES
+) -> Java:
+    """The Java to use. Raises ``Failure`` that says which to install and how."""
+    java = find_java(environment, majors=majors, places=places)
+    if java is None:
+        raise Failure(no_java(tuple(found_javas(environment, places=places)), majors))
+    return java
+
+
+def found_javas(environment: Mapping[str, str] = os.environ, *, places: tuple[str, ...] = _PLACES) -> Iterator[Java]:
+    """Every Java that answers, in the order of preference, once each."""
+    seen: set[Path] = set()
+    for candidate in _candidates(environment, places):
+        try:
+            real = candidate.resolve(strict=True)
+        except OSError:
+            continue
+        if real not in seen:
+            seen.add(real)
+            if (java := _asked(real, environment)) is not None:
+                yield java
+
+
+def no_java(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> Diagnostic:
+    """The complaint that no found Java fits."""
+    wanted = " or ".join(map(str, majors))
+    others = "; ".join(f"Java {java.major} in {java.home}" for java in found)
+    return error(
+        "FIK901",
+        f"No Java {wanted} was found",
+        f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places"
+        + (f" and found only {others}. " if others else " and found none. ")
+        + how_to_install(majors[0]),
+    )
+
+
+def how_to_install(major: int) -> str:
+    """A sentence with the command that installs a Java here."""
+    if sys.platform == "darwin":
+        return f"Install it with: brew install openjdk@{major}"
+    package_managers = {
+        "apt-get": f"apt-get install openjdk-{major}-jre-headless",
+        "dnf": f"dnf install java-{major}-openjdk-headless",
+        "apk": f"apk add openjdk{major}-jre-headless",
+    }
+    known = next((command for program, command in package_managers.items() if shutil.which(program)), None)
+    return (f"Install it with: {known}" if known else f"Install a Java {major} runtime") + ", or set JAVA_HOME to one that is installed."
+
+
+def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Path]:
+    if home := environment.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if on_path := shutil.which("java", path=environment.get("PATH", "")):
+        yield Path(on_path)
+    for place in places:
+        # A pattern with a root of its own: Path.glob would want it taken apart first.
+        yield from (Path(home) / "bin" / "java" for home in sorted(glob.glob(place)))  # noqa: PTH207
+
+
+def _asked(executable: Path, environment: Mapping[str, str]) -> Java | None:
+    try:
+        stat = executable.stat()
+    except OSError:
+        return None
+    stamp = [stat.st_size, stat.st_mtime_ns]
+    store = cache_directory(environment) / "java.json"
+    known = read_json(store)
+    entries = known if isinstance(known, dict) else {}
+    entry = entries.get(str(executable))
+    if isinstance(entry, dict) and entry.get("stamp") == stamp and isinstance(entry.get("text"), str):
+        return _parsed(executable, entry["text"])
+    text = _version_text(executable)
+    if text is None:
+        return None
+    with contextlib.suppress(Failure):  # remembering only saves a tenth of a second
+        write_atomically(store, json.dumps({**entries, str(executable): {"stamp": stamp, "text": text}}, indent=1, sort_keys=True))
+    return _parsed(executable, text)
+
+
+def _version_text(executable: Path) -> str | None:
+    try:
+        done = subprocess.run(
+            [str(executable), "-version"], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stderr if done.returncode == 0 else None
+
+
+def _parsed(executable: Path, text: str) -> Java | None:
+    match = re.search(r'version "(?:1\.)?(\d+)', text)
+    if match is None:
+        return None
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("Picked up")]
+    return Java(home=executable.parent.parent, version="\n".join(lines), major=int(match.group(1)))

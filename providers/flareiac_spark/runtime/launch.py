@@ -1,0 +1,57 @@
+"""With which Java, jars and JVM options a driver starts."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac_spark.runtime.archive import usable_archive
+from flareiac_spark.runtime.jars import locked_jars
+from flareiac_spark.runtime.java import Java, require_java
+from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """What the start of a driver needs. ``jars`` belong on the driver's class path in this order (the archive depends on it)."""
+
+    spark_version: str
+    java: Java
+    jars: tuple[Path, ...]
+    java_options: tuple[str, ...]
+
+
+def prepare(
+    project_root: Path, packages: Sequence[str], *, long_lived: bool = True, environment: Mapping[str, str] = os.environ
+) -> Runtime:
+    """Everything checked and found, without network and without starting a JVM. Raises ``Failure`` when something is missing."""
+    spark_version = require_pyspark()
+    fit = fit_of(spark_version) or DEFAULT
+    complaints = misfits(spark_version, packages)
+    if complaints:
+        raise Failure(*complaints)
+    java = require_java(environment, majors=fit.java)
+    jars = locked_jars(project_root, packages, environment)
+    archive = usable_archive(java, jars, environment)
+    return Runtime(spark_version=spark_version, java=java, jars=jars, java_options=java_options(archive, long_lived=long_lived))
+
+
+def require_pyspark() -> str:
+    """The version of the installed pyspark. Raises ``Failure``."""
+    version = installed_pyspark()
+    if version is None:
+        detail = "Jobs run on Spark, which is an extra. Install it with: pip install 'flareiac[spark]'."
+        raise Failure(error("FIK902", "pyspark is not installed", detail))
+    return version
+
+
+def java_options(archive: Path | None, *, long_lived: bool) -> tuple[str, ...]:
+    """Options of the driver's JVM.
+
+    A short driver gains from the first compiler alone and the simplest collector; a long one needs the second compiler for its throughput
+    and keeps the JVM's own choice of collector.
+    """
+    short = () if long_lived else ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+    mapped = ("-Xshare:auto", f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off") if archive else ()
+    return (*short, "-XX:-UsePerfData", *mapped)

@@ -1,0 +1,18 @@
+"""``python -m flareiac_spark.runtime.make_archive JAVA_HOME JAR...``: makes the class-data archive (``init`` starts it)."""
+
+import sys
+from pathlib import Path
+
+from flareiac_spark.runtime.archive import make_archive
+from flareiac_spark.runtime.java import found_javas
+
+
+def main(arguments: list[str]) -> int:
+    """0 when the archive is there afterwards."""
+    home, *jars = map(Path, arguments)
+    java = next((item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None)
+    return 0 if java is not None and make_archive(java, jars) is not None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

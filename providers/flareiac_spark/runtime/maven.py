@@ -1,0 +1,76 @@
+"""Fetches jars with ``mvn`` where there is one: the second client, for machines on which Ivy does not get through."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from flareiac_spark.runtime.coordinates import Coordinate
+from flareiac_spark.runtime.ivy import NotFetched
+
+_TIMEOUT_S = 1800
+
+
+def fetch_with_maven(coordinates: Sequence[Coordinate], into: Path, environment: Mapping[str, str] = os.environ) -> NotFetched | None:
+    """Puts ``group/artifact-version.jar`` of each coordinate below ``into``; None when all are there."""
+    maven = shutil.which("mvn", path=environment.get("PATH", ""))
+    if maven is None:
+        return NotFetched("mvn", "not on PATH")
+    project = into / "pom.xml"
+    project.write_text(_project(coordinates), encoding="utf-8")
+    flat = into / "flat"
+    # -U: Maven remembers an artifact that was once not found, and would not ask again for a day.
+    command = [
+        maven,
+        "-B",
+        "-q",
+        "-U",
+        "-f",
+        str(project),
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={flat}",
+        "-DexcludeTransitive=true",
+    ]
+    try:
+        done = subprocess.run(
+            command,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as trouble:
+        return NotFetched("mvn", str(trouble))
+    for item in coordinates:
+        if (flat / item.file_name).is_file():
+            (into / item.group).mkdir(exist_ok=True)
+            (flat / item.file_name).replace(into / item.group / item.file_name)
+    missing = [str(item) for item in coordinates if not (into / item.group / item.file_name).is_file()]
+    return NotFetched("mvn", _heart(done.stdout + done.stderr) or f"missing {', '.join(missing)}") if missing else None
+
+
+def _heart(output: str) -> str:
+    errors = [re.sub(r"^\[ERROR\]\s*", "", line) for line in output.splitlines() if line.startswith("[ERROR]")]
+    return errors[0] if errors else ""
+
+
+def _project(coordinates: Sequence[Coordinate]) -> str:
+    wanted = "\n".join(
+        f"    <dependency><groupId>{item.group}</groupId><artifactId>{item.artifact}</artifactId><version>{item.version}</version>"
+        "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"
+        for item in coordinates
+    )
+    return f"""\
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>flareiac</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+{wanted}
+  </dependencies>
+</project>
+"""

@@ -1,0 +1,102 @@
+"""Which Spark, Scala, Iceberg and Java fit together. The one table of it; code, messages and tests read it."""
+
+import importlib.metadata
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """One line of versions that were run together. ``iceberg`` holds the minor versions that work; ``default`` is the one taken."""
+
+    spark: str
+    scala: str
+    iceberg: tuple[str, ...]
+    default: str
+    java: tuple[int, ...]
+
+    @property
+    def runtime(self) -> tuple[str, str]:
+        """Group and artifact of Iceberg's Spark runtime for this line."""
+        return "org.apache.iceberg", f"iceberg-spark-runtime-{self.spark}_{self.scala}"
+
+
+FITS: tuple[Fit, ...] = (Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),)
+DEFAULT: Fit = FITS[0]
+JDBC_DRIVERS: dict[str, str] = {"sqlite": "org.xerial:sqlite-jdbc:3.54.1.0"}
+
+
+def default_packages() -> tuple[str, ...]:
+    """The coordinates of the embedded catalog on the default line."""
+    return (":".join((*DEFAULT.runtime, DEFAULT.default)), JDBC_DRIVERS["sqlite"])
+
+
+def fit_of(spark_version: str) -> Fit | None:
+    """The line that a full Spark version such as ``4.1.4`` belongs to."""
+    return next((fit for fit in FITS if minor(spark_version) == fit.spark), None)
+
+
+def minor(version: str) -> str:
+    """``4.1`` of ``4.1.4``; the text itself where it has no such form."""
+    match = re.match(r"\d+\.\d+", version)
+    return match.group() if match else version
+
+
+def installed_pyspark() -> str | None:
+    """The version of the installed pyspark, found without importing it."""
+    try:
+        return importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def misfits(spark_version: str, packages: Iterable[str], java_major: int | None = None) -> tuple[Diagnostic, ...]:
+    """What in this combination is known not to fit or was never seen to fit, as errors."""
+    fit = fit_of(spark_version)
+    if fit is None:
+        known = ", ".join(item.spark for item in FITS)
+        return (
+            error(
+                "FIK903",
+                f"Spark {spark_version} has no fitting Iceberg runtime",
+                f"FlareIaC runs Spark {known}. Install one that fits: pip install 'pyspark=={DEFAULT.spark}.*'.",
+            ),
+        )
+    found: list[Diagnostic] = []
+    if java_major is not None and java_major not in fit.java:
+        wanted = " or ".join(map(str, fit.java))
+        found.append(
+            error("FIK903", f"Spark {spark_version} does not run on Java {java_major}", f"Use Java {wanted}: set JAVA_HOME to one.")
+        )
+    for coordinate in filter(None, map(parse_coordinate, packages)):
+        found.extend(_package_misfit(fit, spark_version, coordinate))
+    return tuple(found)
+
+
+def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Iterable[Diagnostic]:
+    runtime = re.fullmatch(r"iceberg-spark-runtime-([\d.]+)_([\d.]+)", coordinate.artifact)
+    if runtime is not None:
+        if (coordinate.group, coordinate.artifact) != fit.runtime:
+            yield error(
+                "FIK903",
+                f"{coordinate} is made for Spark {runtime.group(1)} with Scala {runtime.group(2)}, and Spark {spark_version} is installed",
+                f"Use {':'.join(fit.runtime)}:{fit.default}.",
+            )
+        elif minor(coordinate.version) not in fit.iceberg:
+            yield error(
+                "FIK903",
+                f"Iceberg {coordinate.version} is not known to work with Spark {spark_version}",
+                f"Known to work: {', '.join(fit.iceberg)}. Use {':'.join(fit.runtime)}:{fit.default}.",
+            )
+        return
+    scala = re.search(r"_(2\.1[0-9])$", coordinate.artifact)
+    if scala is not None and scala.group(1) != fit.scala:
+        yield error(
+            "FIK903",
+            f"{coordinate} is made for Scala {scala.group(1)}, and Spark {spark_version} uses Scala {fit.scala}",
+            f"Use the artifact that ends in _{fit.scala}.",
+        )

@@ -1,0 +1,35 @@
+"""What every test may use: the jars and the Java of this session, and a cache directory that no other run writes."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests find "tests.support", however pytest was started
+
+
+@pytest.fixture(scope="session")
+def jars() -> tuple[Path, ...]:
+    """The jars of Iceberg's Spark runtime and the SQLite driver, in the order of the class path."""
+    listed = os.environ.get("FLAREIAC_TEST_JARS", "")
+    found = tuple(Path(item) for item in listed.split(os.pathsep) if item)
+    missing = [str(item) for item in found if not item.is_file()]
+    if not found or missing:
+        pytest.fail(f"FLAREIAC_TEST_JARS must list the jars (tests/run.sh sets it); missing: {missing or 'all'}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def java_home() -> Path:
+    """The home of a Java that Spark runs on."""
+    from flareiac_spark.runtime.java import require_java
+
+    return require_java().home
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user cache directory of this test alone; for tests about the cache itself (others share the user's, for its jars)."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "flareiac"

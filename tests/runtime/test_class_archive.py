@@ -1,0 +1,45 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from flareiac_spark.runtime.archive import archive_path, make_in_background, usable_archive
+from flareiac_spark.runtime.java import Java
+from flareiac_spark.runtime.launch import java_options
+
+_JAVA = Java(home=Path("/opt/java"), version='openjdk version "17.0.1"', major=17)
+
+
+@pytest.fixture
+def two_jars(tmp_path: Path) -> list[Path]:
+    found = [tmp_path / "a.jar", tmp_path / "b.jar"]
+    for jar in found:
+        jar.write_bytes(b"jar")
+    return found
+
+
+def test_each_java_each_order_and_each_change_of_a_jar_has_its_own(two_jars: list[Path]) -> None:
+    before = archive_path(_JAVA, two_jars)
+    assert archive_path(_JAVA, two_jars) == before
+    other = Java(home=_JAVA.home, version='openjdk version "17.0.2"', major=17)
+    assert archive_path(other, two_jars) != before
+    assert archive_path(_JAVA, two_jars[::-1]) != before
+    os.utime(two_jars[0], (1, 1))
+    assert archive_path(_JAVA, two_jars) != before
+
+
+def test_none_is_used_before_it_is_made_or_when_switched_off(two_jars: list[Path], empty_cache: Path) -> None:
+    assert usable_archive(_JAVA, two_jars) is None
+    path = archive_path(_JAVA, two_jars)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"archive")
+    assert usable_archive(_JAVA, two_jars) == path
+    off = {**os.environ, "FLAREIAC_CLASS_ARCHIVE": "off"}
+    assert usable_archive(_JAVA, two_jars, off) is None
+    assert not make_in_background(_JAVA, two_jars)
+
+
+def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
+    assert not [option for option in java_options(tmp_path / "x.jsa", long_lived=True) if "Tiered" in option or "Serial" in option]
+    assert "-XX:TieredStopAtLevel=1" in java_options(None, long_lived=False)
+    assert not [option for option in java_options(None, long_lived=True) if "Share" in option]

@@ -1,0 +1,186 @@
+"""A provider for tests of the core: things are JSON files in ``.toy/``, so that a killed process leaves a world that can be looked at."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.kernel.data import UNKNOWN, Attributes, to_json
+from flareiac.kernel.diagnostics import Diagnostics, error
+from flareiac.kernel.kill_points import reach
+from flareiac.kernel.types import BOOL, STRING, ListType, RefType
+from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Origin, Proposal, Relation, Step
+from flareiac.sdk.classify import classify
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    Decoded,
+    Driver,
+    Function,
+    Kind,
+    Missing,
+    NotApplied,
+    Observation,
+    Outcome,
+    PlanRequest,
+    Present,
+    Project,
+    ReadRequest,
+    References,
+    ResourceType,
+    Unreadable,
+)
+from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.validators import one_of
+
+SCHEMA = Block(
+    description="A file.",
+    attributes={
+        "name": Attribute(type=STRING, description="The name of the file; default: the label."),
+        "value": Attribute(type=STRING, description="What it holds.", effect="metadata only"),
+        "needs": Attribute(type=ListType(RefType(("thing",))), description="Things that must be there first."),
+        "fail": Attribute(type=BOOL, description="Whether making it fails."),
+        "on_destroy": Attribute(type=STRING, description="retain | delete", default="delete", validators=(one_of("retain", "delete"),)),
+    },
+)
+
+
+def canonical(decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics) -> Attributes:
+    """The attributes with their defaults."""
+    attributes = dict(decoded.attributes)
+    attributes["name"] = attributes["name"] or decoded.name
+    attributes["on_destroy"] = attributes["on_destroy"] or "delete"
+    return attributes
+
+
+class ThingPlanner:
+    """Plans one thing. Pure."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        observed = request.observed.attributes if isinstance(request.observed, Present) else None
+        fingerprint = None if observed is None else {"value": observed["value"]}
+        if request.desired is None:
+            assert request.recorded is not None
+            delete = request.destroy_object or request.recorded.attributes["on_destroy"] == "delete"
+            action = Action.DELETE if delete and observed is not None else Action.FORGET
+            gone = () if observed else ("it is gone",)
+            return Proposal(action=action, planned=None, fingerprint=fingerprint, drift=gone)
+        planned = {**request.desired, "id": UNKNOWN if request.recorded is None else request.recorded.identity.get("id", UNKNOWN)}
+        recorded = request.recorded.attributes if request.recorded else None
+        if observed is None:
+            drift: tuple[str, ...] = ("it is gone",) if recorded is not None else ()
+            step = Step(text="write the file", effect=Effect.METADATA)
+            return Proposal(action=Action.CREATE, planned=planned, steps=(step,), fingerprint=fingerprint, drift=drift)
+        if recorded is None and not request.importing:
+            text = f'import {{\n  to = {request.address}\n  id = "{planned["name"]}"\n}}'
+            blocker = Blocker(code="TOY001", summary="it exists", why="nobody recorded it", ways_out=(text,))
+            return Proposal(action=Action.CREATE, planned=planned, blockers=(blocker,), fingerprint=fingerprint)
+        changes = classify({"value": planned["value"]}, recorded and {"value": recorded["value"]}, {"value": observed["value"]})
+        drift = tuple(f"{change.path[0]} was changed" for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
+        action = Action.ADOPT if recorded is None else Action.UPDATE if planned["value"] not in (observed["value"], None) else Action.NO_OP
+        if action is Action.NO_OP and to_json(recorded) != to_json(request.desired):
+            action = Action.RECORD
+        return Proposal(action=action, planned=planned, changes=changes, drift=drift, fingerprint=fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
+class ThingDriver:
+    """Reads and writes the files."""
+
+    root: Path
+
+    def _path(self, name: str) -> Path:
+        return self.root / ".toy" / f"{name}.json"
+
+    def read(self, request: ReadRequest) -> Observation:
+        attributes = request.desired or (request.recorded.attributes if request.recorded else {})
+        try:
+            found = json.loads(self._path(attributes["name"]).read_text())
+        except FileNotFoundError:
+            return Missing()
+        except (OSError, ValueError) as problem:
+            return Unreadable(diagnostic=error("TOY002", "unreadable", str(problem)))
+        return Present(attributes=found["attributes"], identity={"id": found["key"]})
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        planned = {name: value for name, value in (request.planned or {}).items() if name != "id"}
+        if planned.get("fail"):
+            return NotApplied(diagnostics=(error("TOY003", "it was told to fail", "fail = true"),))
+        path = self._path(planned["name"])
+        path.parent.mkdir(exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        temporary.write_text(json.dumps({"key": request.key, "attributes": to_json(planned)}))
+        reach("toy.before-write")
+        temporary.rename(path)
+        with (self.root / ".toy" / "writes.log").open("a") as log:
+            log.write(f"{request.address} {time.time()}\n")
+        reach("toy.after-write")
+        return Applied(attributes=planned, identity={"id": request.key})
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        planned = request.planned
+        if planned is None:
+            recorded = request.recorded
+            gone = recorded is not None and not self._path(recorded.attributes["name"]).exists()
+            return Applied(attributes={}, identity={}) if gone else None
+        path = self._path(planned["name"])
+        found = json.loads(path.read_text()) if path.exists() else None
+        if found is None or found["key"] != request.key:
+            return None
+        return Applied(attributes=found["attributes"], identity={"id": request.key})
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        assert request.recorded is not None
+        self._path(request.recorded.attributes["name"]).unlink(missing_ok=True)
+        return Applied(attributes={}, identity={})
+
+
+@dataclass(frozen=True, slots=True)
+class ToySession:
+    """An open toy world."""
+
+    root: Path
+
+    def driver(self, type_name: str) -> Driver:
+        return ThingDriver(self.root)
+
+    def close(self) -> None:
+        pass
+
+
+def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+    """Two things of one name are one thing."""
+    return (Claim(subject=attributes["name"], holder=address, relation=Relation.REAL_NAME, reason="Both name this file."),)
+
+
+class ToyProvider:
+    """The provider."""
+
+    name = "toy"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        return (
+            ResourceType(
+                name="thing",
+                kind=Kind.MANAGED,
+                schema=SCHEMA,
+                description="A file.",
+                canonical=canonical,
+                planner=ThingPlanner(),
+                claims=claims,
+                computed={"id": STRING},
+            ),
+        )
+
+    def functions(self) -> Sequence[Function]:
+        return ()
+
+    def open(self, project: Project) -> ToySession:
+        return ToySession(project.root)
+
+
+def provider() -> ToyProvider:
+    """The entry point."""
+    return ToyProvider()
