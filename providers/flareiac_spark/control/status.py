@@ -26,6 +26,8 @@ class ApplicationStatus:
     digest: str = ""
     phase: Literal["starting", "running", "ended"] = "running"
     reason: str = ""
+    trouble: str | None = None
+    """Why what should run can not be read at the moment; what runs goes on meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,81 @@
+"""Would Spark understand these jobs? Builds each one on empty frames; touches no system."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from flareiac_spark.control import Analysed, ControlError, ErrorHeart, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
+from flareiac_spark.driver import views
+from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.inputs import empty_input
+from flareiac_spark.driver.outputs import shape
+
+
+def analyse(new_session: Any, operation: Operation) -> Result:
+    """Findings of every job, and the columns that each output's source gives."""
+    findings: list[Finding] = []
+    analysed: dict[str, Analysed] = {}
+    for data in operation.jobs:
+        try:
+            spec = job_spec_from_json(dict(data))
+        except ControlError as failure:
+            address = str(data.get("address", ""))
+            findings.append(Finding(address=address, step="", message=str(failure), error_class="SPEC_NOT_UNDERSTOOD"))
+            continue
+        session = new_session()
+        found = list(_analyse_job(session, spec))
+        findings.extend(found)
+        analysed[spec.address] = Analysed(output_columns=_columns(session, spec) if not found else {})
+    return Result(id=operation.id, status="done", findings=tuple(findings), analysed=analysed)
+
+
+def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
+    heart = _attempt(lambda: [session.conf.set(key, value) for key, value in spec.conf.items()])
+    if heart is not None:
+        yield _finding(spec, "", heart)
+    undefined: list[str] = []
+    for item in spec.inputs:
+        if (heart := _attempt(lambda item=item: views.define_input(session, item, empty_input))) is not None:
+            undefined.append(item.name)
+            yield _finding(spec, f"inputs.{item.name}", heart)
+    for step in spec.steps:
+        if (heart := _attempt(lambda step=step: views.define_step(session, step))) is not None:
+            if not _follows_from(heart, undefined):
+                yield _finding(spec, step.name, heart)
+            undefined.append(step.name)
+    for output in spec.outputs:
+        if output.source in undefined:
+            continue
+        if (heart := _attempt(lambda output=output: _analyse_output(session, spec, output))) is not None:
+            yield _finding(spec, f"outputs.{output.name}", heart)
+
+
+def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
+    frame = shape(views.view(session, output.source), output)
+    plan = frame._jdf.queryExecution().analyzed()
+    if spec.mode == "stream":
+        catalyst = session._jvm.org.apache.spark.sql.catalyst
+        modes = catalyst.streaming.InternalOutputModes
+        catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
+            plan, modes.Complete() if output.mode == "complete" else modes.Append()
+        )
+
+
+def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:
+    return {output.name: dict(views.view(session, output.source).dtypes) for output in spec.outputs}
+
+
+def _attempt(act: Any) -> ErrorHeart | None:
+    try:
+        act()
+    except Exception as failure:  # noqa: BLE001 - whatever Spark says of a job is a finding
+        return heart_of(failure)
+    return None
+
+
+def _follows_from(heart: ErrorHeart, undefined: list[str]) -> bool:
+    """A step that reads one that failed adds nothing."""
+    return heart.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(f"`{name}`" in heart.message for name in undefined)
+
+
+def _finding(spec: JobSpec, step: str, heart: ErrorHeart) -> Finding:
+    return Finding(address=spec.address, step=step, message=heart.message, error_class=heart.error_class)

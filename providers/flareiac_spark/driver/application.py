@@ -1,0 +1,283 @@
+"""The driver's life: take the lease, start Spark, bring about what should run, and leave in order. Everything else is asked of others."""
+
+import concurrent.futures
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from flareiac_spark.control import (
+    ApplicationSettings,
+    ApplicationStatus,
+    ControlDirectory,
+    ControlError,
+    Desired,
+    DesiredJob,
+    JobStatus,
+    Result,
+    Status,
+    Trouble,
+    this_process,
+)
+from flareiac_spark.control.processes import start_of
+from flareiac_spark.driver import kill_points, logs
+from flareiac_spark.driver.analyse import analyse
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.job_runner import JobRunner, Surroundings
+from flareiac_spark.driver.leadership import LEASE_SECONDS, Leadership
+from flareiac_spark.driver.predecessor import wait_until_gone
+from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
+from flareiac_spark.driver.spark_session import Started, end_spark, new_session, start_spark
+
+EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
+_TICK_SECONDS = 0.5
+_JVM_END_SECONDS = 30.0
+
+
+class Application:
+    """``run`` returns the exit code of the process."""
+
+    def __init__(self, control: ControlDirectory) -> None:
+        control.prepare()
+        self._control = control
+        self._log = logs.logger("application", control.application_log)
+        self._id = uuid.uuid4().hex
+        self._desired: Desired | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._settings = ApplicationSettings()
+        self._runners: dict[str, JobRunner] = {}
+        self._finished: dict[str, JobStatus] = {}
+        self._operations: dict[str, concurrent.futures.Future[None]] = {}
+        self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
+        self._wake, self._ending = threading.Event(), threading.Event()
+        self._checkpoints = Checkpoints()
+        self._busy_at = time.monotonic()
+        self._about = self._describe()
+        self._leadership: Leadership | None = None
+
+    def run(self) -> int:
+        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(sign, self._on_signal)
+        try:
+            previous = self._control.read_status()
+        except ControlError as failure:
+            self._log.warning("the last status is left aside: %s", failure)
+            previous = None
+        try:
+            lease = self._control.take_lease(self._id, this_process(), now=time.time(), seconds=LEASE_SECONDS)
+        except ControlError as failure:
+            return self._refuse(str(failure), EXIT_FAILED)
+        if lease is None:
+            return self._refuse("another driver runs this application", EXIT_LEASE_HELD)
+        kill_points.reach("driver.lease-taken")
+        wait_until_gone(previous, self._log)
+        self._adopt(previous)
+        self._leadership = Leadership(self._control, lease, self._status, self._log)
+        self._leadership.start()
+        return self._lead(self._leadership)
+
+    def _lead(self, leadership: Leadership) -> int:
+        started, code, reason = None, EXIT_FAILED, ""
+        try:
+            started = self._start()
+            leadership.publish_soon()
+            reason = self._reconcile(started, leadership)
+            code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
+        except Exception as failure:  # noqa: BLE001 - whatever ends the application, its queries are stopped and its last word is written
+            heart = heart_of(failure)
+            reason = f"{heart.error_class}: {heart.message}"
+            self._log.exception("the application failed")
+        finally:
+            self._stop_all()
+            if started is not None:
+                end_spark(started, _JVM_END_SECONDS)
+            self._about = replace(self._about, phase="ended", reason=reason)
+            leadership.end()
+            self._log.info("ended: %s", reason)
+            sys.stderr.write(f"flareiac driver ended: {reason}\n")
+        return code
+
+    # Starting
+
+    def _start(self) -> Started:
+        desired = self._control.read_desired()
+        self._settings = desired.application if desired is not None else ApplicationSettings()
+        self._about = replace(self._about, name=self._settings.name, digest=self._settings.digest)
+        self._log.info("starting Spark for %s", self._settings.name)
+        started = start_spark(self._settings, self._control.path)
+        self._about = replace(
+            self._about,
+            phase="running",
+            jvm_pid=started.jvm_pid,
+            jvm_pid_started=start_of(started.jvm_pid),
+            spark_version=started.spark_version,
+            java_version=started.java_version,
+            ui=started.ui,
+        )
+        self._log.info("Spark %s runs on Java %s", started.spark_version, started.java_version)
+        return started
+
+    def _adopt(self, previous: Status | None) -> None:
+        """Finite runs that an earlier process completed are not run again."""
+        if previous is not None:
+            self._finished = {address: job for address, job in previous.jobs.items() if job.phase == "completed"}
+
+    def _describe(self) -> ApplicationStatus:
+        me = this_process()
+        return ApplicationStatus(id=self._id, name="", host=socket.gethostname(), pid=me.pid, pid_started=me.started, phase="starting")
+
+    def _refuse(self, why: str, code: int) -> int:
+        self._log.error("%s", why)
+        sys.stderr.write(f"flareiac driver refused to start: {why}\n")
+        return code
+
+    # Running
+
+    def _reconcile(self, started: Started, leadership: Leadership) -> str:
+        """Until there is a reason to end; returns it."""
+        around = Surroundings(
+            new_session=lambda: new_session(started.session),
+            checkpoints=self._checkpoints,
+            graceful_seconds=lambda: self._settings.graceful_stop_ms / 1000,
+            changed=self._on_change,
+        )
+        self._busy_at = time.monotonic()
+        while True:
+            if self._ending.is_set():
+                return "asked to stop"
+            if leadership.lost.is_set():
+                return "another driver took the lease"
+            if started.process is not None and started.process.poll() is not None:
+                raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
+            self._watch_desired(started)
+            self._settle()
+            self._act(around)
+            self._serve_operations(started)
+            if self._is_idle():
+                return "idle_shutdown"
+            self._wake.wait(_TICK_SECONDS)
+            self._wake.clear()
+
+    def _watch_desired(self, started: Started) -> None:
+        stamp = self._control.desired_stamp()
+        if stamp is None or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            desired = self._control.read_desired()
+            if desired is None:
+                return
+            self._refuse_foreign(desired)
+        except ControlError as failure:
+            # What runs goes on: an unreadable wish is no wish to stop.
+            self._about = replace(self._about, trouble=str(failure))
+            self._log.error("what should run can not be read: %s", failure)
+        else:
+            if desired.application.log_level != self._settings.log_level:
+                started.session.sparkContext.setLogLevel(desired.application.log_level)
+            self._desired, self._settings = desired, desired.application
+            self._about = replace(self._about, trouble=None)
+        self._on_change()
+
+    def _refuse_foreign(self, desired: Desired) -> None:
+        known = self._desired
+        if known is not None and (known.lineage, known.workspace) != (desired.lineage, desired.workspace):
+            raise ControlError(Trouble.FOREIGN, str(self._control.path / "desired.json"), "it belongs to another project or workspace now")
+
+    def _settle(self) -> None:
+        for address, runner in tuple(self._runners.items()):
+            if not runner.is_alive():
+                self._finished[address] = runner.status
+                del self._runners[address]
+
+    def _act(self, around: Surroundings) -> None:
+        wanted: Mapping[str, DesiredJob] = self._desired.jobs if self._desired is not None else {}
+        running = {
+            address: Running(digest=runner.job.digest, nonce=runner.job.nonce, stopping=runner.is_stopping)
+            for address, runner in self._runners.items()
+        }
+        for act in decide(wanted, running, self._finished):
+            match act:
+                case Start(address):
+                    self._finished.pop(address, None)
+                    log = logs.logger(f"job.{address}", self._control.job_log(address))
+                    self._runners[address] = JobRunner(address, wanted[address], around, log)
+                    self._runners[address].start()
+                case Stop(address):
+                    self._log.info("stopping %s", address)
+                    self._runners[address].ask_to_stop()
+                case Forget(address):
+                    del self._finished[address]
+
+    def _serve_operations(self, started: Started) -> None:
+        self._operations = {name: future for name, future in self._operations.items() if not future.done()}
+        for name in self._control.open_operations():
+            if name not in self._operations:
+                self._operations[name] = self._pool.submit(self._serve, name, started.session)
+
+    def _serve(self, name: str, session: Any) -> None:
+        try:
+            operation = self._control.read_operation(name)
+            if operation is None or self._control.read_result(name) is not None:
+                return
+            result = analyse(lambda: new_session(session), operation)
+        except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
+            self._log.exception("the operation %s failed", name)
+            heart = heart_of(failure)
+            result = Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
+        self._control.write_result(result)
+
+    def _is_idle(self) -> bool:
+        if self._runners or self._operations:
+            self._busy_at = time.monotonic()
+        allowed = self._settings.idle_shutdown_ms
+        return allowed is not None and time.monotonic() - self._busy_at > allowed / 1000
+
+    # Saying
+
+    def _status(self) -> Status:
+        desired = self._desired
+        stopped = {
+            address: JobStatus(phase="stopped" if job.state == "stopped" else "pending", digest=job.digest, nonce=job.nonce)
+            for address, job in (desired.jobs if desired is not None else {}).items()
+        }
+        running = {address: runner.status for address, runner in tuple(self._runners.items())}
+        return Status(
+            application=self._about,
+            heartbeat=time.time(),
+            observed_revision=desired.revision if desired is not None else 0,
+            jobs={**stopped, **dict(self._finished), **running},
+        )
+
+    def _on_change(self) -> None:
+        self._wake.set()
+        if self._leadership is not None:
+            self._leadership.publish_soon()
+
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        self._ending.set()
+        self._wake.set()
+
+    # Ending
+
+    def _stop_all(self) -> None:
+        for runner in self._runners.values():
+            runner.ask_to_stop()
+        deadline = time.monotonic() + self._settings.graceful_stop_ms / 1000 + _JVM_END_SECONDS
+        for runner in tuple(self._runners.values()):
+            runner.join(max(0.0, deadline - time.monotonic()))
+        self._settle()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def main(path: str) -> int:
+    """Runs the driver of a control directory; the way in for ``flareiac driver``."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return Application(ControlDirectory(path)).run()

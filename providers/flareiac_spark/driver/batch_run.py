@@ -1,0 +1,54 @@
+"""One run of a batch job: each output once, recognised by the run id that its commit carries."""
+
+from logging import Logger
+from typing import Any
+
+from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
+from flareiac_spark.driver import kill_points, tables, views
+from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.outputs import shape, write_options
+
+RUN_ID = "flareiac.run-id"
+
+
+def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
+    """Writes the outputs that this run has not written yet."""
+    for output in spec.outputs:
+        tables.load(session, output.identifier, output.uuid)
+    done = {output.name: _found(session, spec, output) for output in spec.outputs}
+    found = all(result is not None for result in done.values())
+    if not found:
+        views.define_all(session, spec, open_input)
+    results = {output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs}
+    first = next(iter(results.values()))
+    return RunResult(run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found)
+
+
+def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
+    if spec.run_id is None:
+        return None
+    marked = tables.find_mark(session, output.identifier, RUN_ID, spec.run_id)
+    return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
+
+
+def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputResult:
+    from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
+
+    writer = shape(views.view(session, output.source), output).writeTo(tables.spell(output.identifier)).options(**write_options(output))
+    if spec.run_id is not None:
+        writer = writer.option(f"snapshot-property.{RUN_ID}", spec.run_id)
+    kill_points.reach("driver.before-batch-write")
+    match output.mode:
+        case "append":
+            writer.append()
+        case "complete" | "overwrite":
+            writer.overwrite(F.lit(True))
+    kill_points.reach("driver.after-batch-write")
+    marked = (
+        tables.find_mark(session, output.identifier, RUN_ID, spec.run_id)
+        if spec.run_id
+        else tables.current_snapshot(session, output.identifier)
+    )
+    result = OutputResult(snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0)
+    log.info("%s: %s rows written in snapshot %s", output.name, result.rows, result.snapshot_id)
+    return result

@@ -1,0 +1,46 @@
+"""Who uses which checkpoint? Within one application none is used by two queries at a time."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.control import JobSpec
+from flareiac_spark.driver.refusal import Refusal
+
+
+class Checkpoints:
+    def __init__(self) -> None:
+        self._lock, self._users = threading.Lock(), dict[str, str]()
+
+    @contextmanager
+    def used_by(self, spec: JobSpec) -> Iterator[None]:
+        """Raises ``Refusal`` (worth another try: a stopping query frees its own)."""
+        paths = [str(Path(output.checkpoint).resolve()) for output in spec.outputs if output.checkpoint is not None]
+        with self._lock:
+            for path in paths:
+                user = self._users.get(path)
+                if user is not None or paths.count(path) > 1:
+                    why = f"The checkpoint {path} is in use by {user or 'another output of this job'}."
+                    raise Refusal("CHECKPOINT_IN_USE", why, permanent=user is None)
+            self._users.update(dict.fromkeys(paths, spec.address))
+        try:
+            yield
+        finally:
+            with self._lock:
+                for path in paths:
+                    self._users.pop(path, None)
+
+
+def confirm(query: Any, checkpoint: str, name: str) -> None:
+    """That a started query is the one that its checkpoint names. Raises ``Refusal``."""
+    metadata = Path(checkpoint) / "metadata"
+    try:
+        recorded = json.loads(metadata.read_text())["id"]
+    except (OSError, ValueError, KeyError) as failure:
+        raise Refusal("CHECKPOINT_UNREADABLE", f"{metadata} can not be read: {failure}", permanent=False) from None
+    if (recorded, name) != (query.id, query.name):
+        why = f"The query started as {query.name} with id {query.id}; its checkpoint {checkpoint} says {recorded}."
+        raise Refusal("QUERY_MISMATCH", why)

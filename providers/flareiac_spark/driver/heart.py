@@ -1,0 +1,96 @@
+"""What is the heart of an error? Its class and message, without the layers that Spark and Java wrapped around it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flareiac_spark.control import ErrorHeart
+from flareiac_spark.driver.refusal import Refusal
+
+_LINES = 6
+_LENGTH = 1200
+_WRAPPERS = frozenset({"STREAM_FAILED", "WRITING_JOB_ABORTED", "TASK_WRITE_FAILED", "INTERNAL_ERROR", "FAILED_EXECUTE_UDF"})
+_WRAPPER_CLASSES = frozenset(
+    {"InvocationTargetException", "ExecutionException", "UncheckedExecutionException", "UndeclaredThrowableException"}
+)
+_IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
+_SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One throwable of a chain of causes. ``condition`` is Spark's error condition where it has one."""
+
+    class_name: str
+    condition: str | None
+    message: str
+
+
+def heart_of(failure: BaseException) -> ErrorHeart:
+    """The heart of anything that pyspark, py4j or the driver itself raised."""
+    if isinstance(failure, Refusal):
+        return ErrorHeart(error_class=failure.error_class, message=str(failure), permanent=failure.permanent)
+    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    if throwable is not None:
+        return heart_of_java(throwable)
+    condition = failure.getCondition() if hasattr(failure, "getCondition") else None
+    return choose([Link(class_name=type(failure).__name__, condition=condition, message=str(failure))])
+
+
+def heart_of_java(throwable: Any) -> ErrorHeart:
+    """The heart of a Java exception."""
+    return choose(list(_links(throwable)))
+
+
+def choose(chain: Sequence[Link]) -> ErrorHeart:
+    """The heart of a chain of causes, outermost first (at least one)."""
+    telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
+    spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES] or list(chain)
+    link = telling[-1] if telling else spoken[-1]
+    error_class, message = link.condition or _short(link.class_name), link.message
+    if not telling and (inner := _IN_TEXT.search(message)) and inner.group(1) not in _WRAPPERS:
+        # A failed task's exception may survive only as text inside the message of its stage.
+        error_class, message = inner.group(1), inner.group(2)
+    return ErrorHeart(error_class=error_class, message=_first_lines(message), permanent=_is_permanent(chain, error_class))
+
+
+def _links(throwable: Any) -> Iterator[Link]:
+    from py4j.java_gateway import is_instance_of
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    for _ in range(30):
+        if throwable is None:
+            return
+        spark = is_instance_of(gateway, throwable, "org.apache.spark.SparkThrowable")
+        yield Link(
+            class_name=throwable.getClass().getName(),
+            condition=throwable.getCondition() if spark else None,
+            message=throwable.getMessage() or "",
+        )
+        throwable = throwable.getCause()
+
+
+def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
+    """Analysis errors and state that does not fit: the same start would fail the same way."""
+    if any(_short(link.class_name).endswith(("AnalysisException", "ParseException")) for link in chain):
+        return True
+    if "NOT_COMPATIBLE" in error_class or "INCOMPATIBLE" in error_class:
+        return True
+    return any("sources in the checkpoint" in link.message for link in chain)
+
+
+def _first_lines(message: str) -> str:
+    message = message.split(";\n", 1)[0]  # an analysis error is followed by the whole plan
+    message = _SQLSTATE.sub("", _IN_TEXT.sub(r"\2", message, count=1) if message.startswith("[") else message)
+    kept = []
+    for line in message.strip().splitlines():
+        if line.startswith(("\tat ", "JVM stacktrace", "=== Streaming Query ===", "Driver stacktrace")):
+            break
+        kept.append(line.rstrip())
+    return "\n".join([line for line in kept if line][:_LINES])[:_LENGTH].rstrip(" ;")
+
+
+def _short(class_name: str) -> str:
+    return class_name.rpartition(".")[2].rpartition("$")[2]

@@ -1,0 +1,108 @@
+"""The life of one job in the application: a thread that starts it, starts it again after failures, and ends with a last status."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from logging import Logger
+from typing import Any
+
+from flareiac_spark.control import ControlError, DesiredJob, ErrorHeart, JobSpec, JobStatus, QueryStatus, RunResult, job_spec_from_json
+from flareiac_spark.driver.batch_run import run_batch
+from flareiac_spark.driver.budget import Budget
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.stream_run import run_stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a job needs of its application. ``changed`` is called after each transition, from the job's thread."""
+
+    new_session: Callable[[], Any]
+    checkpoints: Checkpoints
+    graceful_seconds: Callable[[], float]
+    changed: Callable[[], None]
+
+
+class JobRunner(threading.Thread):
+    """``status`` may be read at any time from any thread; it is replaced as a whole."""
+
+    def __init__(self, address: str, job: DesiredJob, around: Surroundings, log: Logger) -> None:
+        super().__init__(name=f"job {address}", daemon=True)
+        self.address, self.job = address, job
+        self.status = JobStatus(phase="pending", digest=job.digest, nonce=job.nonce, since=time.time())
+        self._around, self._log, self._stop_asked = around, log, threading.Event()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stop_asked.is_set()
+
+    def ask_to_stop(self) -> None:
+        self._stop_asked.set()
+
+    def run(self) -> None:
+        try:
+            spec = job_spec_from_json(dict(self.job.spec))
+        except ControlError as failure:
+            self._become("failed", last_error=ErrorHeart(error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True))
+            return
+        budget = Budget(spec.restart)
+        while not self._stop_asked.is_set():
+            pause = self._attempt(spec, budget)
+            if pause is None:
+                return
+            self._stop_asked.wait(pause)
+        self._become("stopped")
+
+    def _attempt(self, spec: JobSpec, budget: Budget) -> float | None:
+        """One start and what follows; the pause before the next one, or None when the job has come to its end."""
+        self._become("starting", queries=())
+        self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
+        try:
+            with self._around.checkpoints.used_by(spec):
+                result = self._run_once(spec)
+        except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
+            return self._failed(failure, budget)
+        if result is None:
+            self._become("stopped")
+            self._log.info("stopped")
+        else:
+            self._become("completed", result=result, last_error=None)
+            self._log.info("completed: %s", result)
+        return None
+
+    def _run_once(self, spec: JobSpec) -> RunResult | None:
+        """The result of a finite run, None if it was stopped."""
+        session = self._around.new_session()
+        for key, value in spec.conf.items():
+            session.conf.set(key, value)
+        if spec.mode == "batch":
+            self._become("running")
+            return run_batch(session, spec, self._log)
+        done = run_stream(session, spec, self._stop_asked, self._around.graceful_seconds, self._report, self._log)
+        rows = sum(query.input_rows for query in self.status.queries)
+        return RunResult(run_id=spec.run_id, snapshot_id=None, rows=rows) if done else None
+
+    def _failed(self, failure: Exception, budget: Budget) -> float | None:
+        heart, now = heart_of(failure), time.monotonic()
+        self._log.error("failed: %s: %s", heart.error_class, heart.message, exc_info=failure)
+        pause = budget.after_failure(now)
+        if self._stop_asked.is_set():
+            self._become("stopped", last_error=heart)
+            return None
+        if heart.permanent or pause is None:
+            self._become("failed", last_error=heart, failures=budget.failures(now))
+            return None
+        self._become("backoff", last_error=heart, failures=budget.failures(now))
+        return pause
+
+    def _report(self, phase: Any, queries: tuple[QueryStatus, ...]) -> None:
+        if phase != self.status.phase:
+            self._become(phase, queries=queries)
+        else:
+            self.status = replace(self.status, queries=queries)
+
+    def _become(self, phase: Any, **changes: Any) -> None:
+        self.status = replace(self.status, phase=phase, since=time.time(), **changes)
+        self._around.changed()

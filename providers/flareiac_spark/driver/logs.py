@@ -1,0 +1,20 @@
+"""Where do the application and its jobs write their logs? Rotated files in the control directory."""
+
+import logging
+import logging.handlers
+from pathlib import Path
+
+_BYTES, _KEPT = 5_000_000, 3
+
+
+def logger(name: str, path: Path) -> logging.Logger:
+    """A logger that writes to one rotated file alone; asked again, the same one."""
+    log = logging.getLogger(f"flareiac.{name}")
+    if not log.handlers:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8")
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+    return log

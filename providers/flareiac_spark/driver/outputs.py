@@ -1,0 +1,44 @@
+"""How do columns reach a table? By name, in the table's order, cast as a store assignment; what is required is checked by value."""
+
+from typing import Any
+
+from flareiac_spark.control import Output
+from flareiac_spark.driver.column_types import quote, spark_columns
+from flareiac_spark.driver.refusal import Refusal
+
+_SAFE_OPTIONS = {"check-nullability": "false"}
+"""Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg sees them."""
+
+
+def shape(frame: Any, output: Output) -> Any:
+    """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required columns."""
+    from pyspark.sql.types import StructType
+
+    _refuse_mismatch(frame.columns, output)
+    given = {name.lower(): name for name in frame.columns}
+    required = {column.name.lower() for column in output.columns if column.required}
+    target = StructType.fromDDL(spark_columns(output.columns))
+    checked = [_checked(given[name], output) if name in required else f"{quote(given[name])}" for name in given]
+    return frame.selectExpr(*checked).to(target)
+
+
+def write_options(output: Output) -> dict[str, str]:
+    return {**_SAFE_OPTIONS, **output.options}
+
+
+def _refuse_mismatch(given: list[str], output: Output) -> None:
+    target, table = {column.name.lower() for column in output.columns}, ".".join(output.identifier)
+    names = [name.lower() for name in given]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise Refusal("OUTPUT_AMBIGUOUS_COLUMN", f"{output.source!r} gives the column {twice[0]} more than once; name each one once.")
+    if extra := [name for name in given if name.lower() not in target]:
+        why = f"{output.source!r} gives {', '.join(extra)}, which the table {table} does not have. Add the columns or leave them out."
+        raise Refusal("OUTPUT_EXTRA_COLUMN", why)
+    if missing := [column.name for column in output.columns if column.required and column.name.lower() not in names]:
+        why = f"The table {table} requires {', '.join(missing)}, which {output.source!r} does not give."
+        raise Refusal("OUTPUT_MISSING_COLUMN", why)
+
+
+def _checked(name: str, output: Output) -> str:
+    complaint = f"null in the required column {name} of {'.'.join(output.identifier)}".replace("\\", "").replace("'", "")
+    return f"coalesce({quote(name)}, raise_error('{complaint}')) AS {quote(name)}"

@@ -1,0 +1,28 @@
+"""Is anything left of the application that ran here before? Nothing starts until its JVM is gone."""
+
+import os
+import signal
+import socket
+import time
+from logging import Logger
+
+from flareiac_spark.control import ProcessIdentity, Status, is_running
+
+_PATIENCE_SECONDS = 20.0
+"""A JVM whose driver was killed ends by itself within seconds; one that has not by then is stuck."""
+
+
+def wait_until_gone(previous: Status | None, log: Logger) -> None:
+    """Waits for the JVM of a dead driver on this host, and ends one that does not end."""
+    if previous is None or previous.application.host != socket.gethostname():
+        return
+    seen = previous.application
+    if seen.jvm_pid is None or seen.jvm_pid_started is None:
+        return
+    jvm, deadline = ProcessIdentity(pid=seen.jvm_pid, started=seen.jvm_pid_started), time.monotonic() + _PATIENCE_SECONDS
+    while is_running(jvm):
+        if time.monotonic() > deadline:
+            log.warning("the JVM %s of a dead driver does not end; killing it", jvm.pid)
+            os.kill(jvm.pid, signal.SIGKILL)
+            deadline += _PATIENCE_SECONDS
+        time.sleep(0.1)

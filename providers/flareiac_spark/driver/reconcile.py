@@ -1,0 +1,60 @@
+"""What is there to do? Compares what should run with what runs. Pure: it is asked again and again and remembers nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from flareiac_spark.control import DesiredJob, JobStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A job whose thread lives."""
+
+    digest: str
+    nonce: int
+    stopping: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Its last status is of no more interest."""
+
+    address: str
+
+
+Act: TypeAlias = Start | Stop | Forget
+
+
+def decide(desired: Mapping[str, DesiredJob], running: Mapping[str, Running], finished: Mapping[str, JobStatus]) -> tuple[Act, ...]:
+    """Acts that bring what runs nearer to what should; a changed job is stopped first and started when it has ended."""
+    acts: list[Act] = []
+    for address, job in running.items():
+        wanted = desired.get(address)
+        fits = wanted is not None and wanted.state == "running" and (wanted.digest, wanted.nonce) == (job.digest, job.nonce)
+        if not fits and not job.stopping:
+            acts.append(Stop(address))
+    acts += [
+        Forget(address) for address in finished if address not in running and not _still_counts(desired.get(address), finished[address])
+    ]
+    for address, wanted in desired.items():
+        if wanted.state == "running" and address not in running and not _still_counts(wanted, finished.get(address)):
+            acts.append(Start(address))
+    return tuple(acts)
+
+
+def _still_counts(wanted: DesiredJob | None, last: JobStatus | None) -> bool:
+    """Whether a job's end is the answer to what is wanted: a completed run is done even while the job is stopped for a moment."""
+    if wanted is None or last is None or (wanted.digest, wanted.nonce) != (last.digest, last.nonce):
+        return False
+    return last.phase == "completed" or (last.phase == "failed" and wanted.state == "running")

@@ -1,0 +1,121 @@
+"""How does Spark start and end in this process? One session as the root of all; each job gets a new one of its own."""
+
+import contextlib
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.control import ApplicationSettings
+
+LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
+"""Environment variable: JSON of settings that belong to this machine (master, class path, JVM flags); they win over the shared ones."""
+
+_DEFAULTS = {
+    "spark.master": "local[*]",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+}
+_FIXED = {
+    # A second start on a checkpoint must fail, not silently end the first.
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """``process`` is the JVM as a child of this process, None where it was there before."""
+
+    session: Any
+    process: "subprocess.Popen[bytes] | None"
+    jvm_pid: int
+    spark_version: str
+    java_version: str
+    ui: str | None
+
+
+def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
+    """Starts the JVM and the root session. Raises what pyspark raises."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    conf = {**_DEFAULTS, **settings.conf, **json.loads(os.environ.get(LAUNCH_CONF, "{}")), **_FIXED, "spark.app.name": settings.name}
+    properties = scratch / ".spark.properties"
+    _write_properties(properties, conf)
+    # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have passwords.
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f'--properties-file "{properties}" pyspark-shell'
+    try:
+        session = SparkSession.builder.getOrCreate()
+    finally:
+        properties.unlink(missing_ok=True)
+    session.sparkContext.setLogLevel(settings.log_level)
+    gateway: Any = SparkContext._gateway
+    jvm: Any = session._jvm
+    return Started(
+        session=session,
+        process=getattr(gateway, "proc", None),
+        jvm_pid=int(jvm.java.lang.ProcessHandle.current().pid()),
+        spark_version=session.version,
+        java_version=str(jvm.java.lang.System.getProperty("java.version")),
+        ui=session.sparkContext.uiWebUrl,
+    )
+
+
+def new_session(root: Any) -> Any:
+    """A session with conf, views and catalogs of its own, made the active one of this thread.
+
+    Catalogs are loaded with the conf of the thread's active session, not of the session that was asked.
+    """
+    session = root.newSession()
+    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    return session
+
+
+def end_spark(started: Started, seconds: float) -> None:
+    """Stops Spark and waits until its JVM is gone, so that the next application finds nothing in its way."""
+    from pyspark import SparkContext
+
+    with contextlib.suppress(Exception):  # a JVM that is gone already can not be asked
+        started.session.stop()
+    gateway: Any = SparkContext._gateway
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    if started.process is None:
+        return
+    if started.process.stdin is not None:
+        with contextlib.suppress(OSError):
+            started.process.stdin.close()
+    try:
+        started.process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        started.process.kill()
+        started.process.wait()
+
+
+def _write_properties(path: Path, conf: Mapping[str, str]) -> None:
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.writelines(f"{_escape(key, ' :=#!')}={_escape(value, '')}\n" for key, value in conf.items())
+
+
+def _escape(text: str, special: str) -> str:
+    """In the format of ``java.util.Properties``."""
+    shown = []
+    for at, letter in enumerate(text):
+        if letter == "\\" or letter in special or (letter == " " and at == 0):
+            shown.append("\\" + letter)
+        elif letter in "\n\r\t":
+            shown.append({"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter])
+        elif letter.isascii():
+            shown.append(letter)
+        else:
+            units = letter.encode("utf-16-be")
+            shown.extend(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+    return "".join(shown)

@@ -1,0 +1,38 @@
+"""How do inputs and steps get their names? Each is a temporary view in the job's own session."""
+
+from collections.abc import Callable
+from typing import Any
+
+from flareiac_spark.control import Input, JobSpec, Step, StreamInput, Watermark
+from flareiac_spark.driver.column_types import quote
+
+OpenInput = Callable[[Any, Input], Any]
+
+
+def define_input(session: Any, item: Input, open_input: OpenInput) -> None:
+    frame = open_input(session, item)
+    _define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
+
+
+def define_step(session: Any, step: Step) -> None:
+    _define(_marked(session.sql(step.sql), step.watermark), step.name)
+
+
+def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
+    """Every input, then every step in order."""
+    for item in spec.inputs:
+        define_input(session, item, open_input)
+    for step in spec.steps:
+        define_step(session, step)
+
+
+def view(session: Any, name: str) -> Any:
+    return session.table(quote(name))
+
+
+def _marked(frame: Any, watermark: Watermark | None) -> Any:
+    return frame if watermark is None else frame.withWatermark(watermark.column, watermark.delay)
+
+
+def _define(frame: Any, name: str) -> None:
+    frame.createOrReplaceTempView(quote(name))
