@@ -1,0 +1,37 @@
+"""What differs from what the last apply recorded: the report of ``drift``."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from flareiac.sdk.changes import AttributeChange
+
+
+class DriftClass(StrEnum):
+    """In what way a resource drifted."""
+
+    CHANGED = "changed"
+    """A declared attribute has another value."""
+    MISSING = "missing"
+    """The object is gone."""
+    UNMANAGED = "unmanaged"
+    """It holds something that nobody declared; plan leaves that alone."""
+    UNHEALTHY = "unhealthy"
+    """It is there as declared and does not do its work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftEntry:
+    """One finding about one resource. ``texts`` say it in words; ``changes`` hold the values of what changed."""
+
+    address: str
+    kind: DriftClass
+    texts: tuple[str, ...] = ()
+    changes: tuple[AttributeChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftReport:
+    """Everything found, by address. ``checked`` counts the resources that were looked at."""
+
+    entries: tuple[DriftEntry, ...] = ()
+    checked: int = 0

@@ -1,0 +1,103 @@
+"""What happens during an apply, line by line, and how it ended, in Terraform's words where tools look for them."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from flareiac.model.desired import OutputValue
+from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
+from flareiac.model.plan import Plan, Verb
+from flareiac.render.counts import applied
+from flareiac.render.output_text import outputs_text
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import printable
+
+_DOING = {
+    Verb.CREATE: "Creating",
+    Verb.ADOPT: "Importing",
+    Verb.UPDATE: "Modifying",
+    Verb.DELETE: "Destroying",
+    Verb.FORGET: "Forgetting",
+    Verb.RECORD: "Recording",
+    Verb.QUIESCE: "Stopping",
+}
+_DONE = {
+    Verb.CREATE: "Creation",
+    Verb.ADOPT: "Import",
+    Verb.UPDATE: "Modifications",
+    Verb.DELETE: "Destruction",
+    Verb.FORGET: "Forgetting",
+    Verb.RECORD: "Recording",
+    Verb.QUIESCE: "Stopping",
+}
+
+
+def event_line(event: Event, colour: bool) -> str | None:
+    """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
+    style = Style(colour)
+    match event:
+        case Started(operation=operation):
+            return None if operation.verb is Verb.RECORD else f"{style.strong(f'{operation.address}: {_DOING[operation.verb]}...')}"
+        case Progressed(operation=operation, message=message, elapsed=elapsed):
+            told = f" {printable(message)}" if message else ""
+            return f"{operation.address}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+        case Completed():
+            return _completed(event, style)
+        case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
+            why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
+            return style.paint(f"{operation.address}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
+        case Skipped(operation=operation, reason=reason):
+            return style.paint(f"{operation.address}: Skipped ({operation.verb.value}): {printable(reason)}", Tone.CHANGE)
+        case Note(message=message):
+            return printable(message)
+
+
+def _completed(event: Completed, style: Style) -> str | None:
+    operation = event.operation
+    if operation.verb is Verb.RECORD and not event.messages:
+        return None
+    how = "was completed by the interrupted apply" if event.resumed else f"complete after {elapsed_text(event.elapsed)}"
+    lines = [style.strong(f"{operation.address}: {_DONE[operation.verb]} {how}")]
+    return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
+
+
+def elapsed_text(seconds: float) -> str:
+    """``0s``, ``12s``, ``3m05s``, ``1h00m``: whole units, as one reads a clock."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+def apply_summary(
+    plan: Plan,
+    done: Collection[str],
+    failed: Collection[str],
+    skipped: Collection[str],
+    *,
+    outputs: Mapping[str, OutputValue] | None = None,
+    colour: bool = False,
+) -> str:
+    """How an apply ended, from the ids of its operations; the outputs follow when it was complete."""
+    style = Style(colour)
+    found = applied(plan, done)
+    if failed or skipped:
+        line = f"Apply incomplete: {len(done)} done, {len(failed)} failed, {len(skipped)} skipped."
+        after = "What was done is recorded; the next plan shows what is left."
+        return f"\n{style.paint(line, Tone.REMOVE)} {after}\n"
+    imports = f"{found.imported} imported, " if found.imported else ""
+    word = "Destroy" if plan.destroy else "Apply"
+    line = f"{word} complete! Resources: {imports}{found.add} added, {found.change} changed, {found.destroy} destroyed."
+    beside = (("Restarted", found.restart), ("Forgotten", found.forget))
+    line += "".join(f" {name}: {number}." for name, number in beside if number)
+    shown = f"\nOutputs:\n\n{outputs_text(outputs)}" if outputs else ""
+    return f"\n{style.paint(line, Tone.ADD)}\n{shown}"
+
+
+def stale_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
+    """What moved since a plan was made. Each row: address, what, how the plan knew it, how it is now."""
+    lines = ["Error: The plan is stale: what it relied on has changed, so nothing was started.", ""]
+    for address, what, planned, now in rows:
+        lines.append(f"  {address}: {printable(what)}")
+        lines.extend([f"    when planned: {printable(planned)}", f"    now:          {printable(now)}"])
+    return "\n".join([*lines, "", "Make a new plan and review it."]) + "\n"

@@ -1,0 +1,118 @@
+"""One changed attribute as lines: its sign, old -> new, where the difference comes from, and what the change does."""
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.paths import render_path
+from flareiac.render.redaction import REDACTED, Pattern, hide, hides
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import aligned, assignment, inline, is_text_block, printable, text_difference
+from flareiac.sdk.changes import Absent, AttributeChange, Origin
+
+_TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}
+
+
+def change_lines(
+    changes: tuple[AttributeChange, ...], patterns: tuple[Pattern, ...], style: Style, width: int, indent: str = ""
+) -> list[str]:
+    """Changed attributes, in their order, with aligned equals signs."""
+    room = width - len(indent) - 2
+    shown = [_Shown.of(change, patterns) for change in changes]
+    bodies = aligned([item.lines(room) for item in shown])
+    return [line for item, body in zip(shown, bodies, strict=True) for line in item.signed(body, style, indent)]
+
+
+class _Shown:
+    """A change with its values as they may be shown."""
+
+    __slots__ = ("after", "before", "change", "sign")
+
+    def __init__(self, change: AttributeChange, before: Data, after: Data) -> None:
+        self.change, self.before, self.after = change, before, after
+        self.sign = "+" if _is_nothing(before) else "-" if isinstance(after, Absent) else "~"
+
+    @classmethod
+    def of(cls, change: AttributeChange, patterns: tuple[Pattern, ...]) -> "_Shown":
+        before, after = before_of(change), change.new
+        if change.sensitive or hides(patterns, change.path):
+            return cls(change, before if _is_nothing(before) else REDACTED, after if isinstance(after, Absent) else REDACTED)
+        inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
+        return cls(change, hide(before, inner), hide(after, inner))
+
+    def lines(self, width: int) -> list[str]:
+        """The change without sign and indent."""
+        label = printable(render_path(self.change.path))
+        if self.sign == "+":
+            return self._with_comment(assignment(label, self.after, width))
+        if self.sign == "-":
+            return self._with_comment([f"{label} = {_short(self.before)}"])
+        if isinstance(self.before, str) and isinstance(self.after, str) and (is_text_block(self.before) or is_text_block(self.after)):
+            return self._text_block(label)
+        flat = f"{label} = {inline(self.before)} -> {inline(self.after)}"
+        if len(flat) > width and isinstance(self.before, list | tuple) and isinstance(self.after, list | tuple):
+            return self._with_comment([f"{label} = [", *_element_difference(list(self.before), list(self.after)), "]"])
+        if len(flat) > width:
+            return self._with_comment([f"{label} =", f"    - {inline(self.before)}", f"    + {inline(self.after)}"])
+        return self._with_comment([flat])
+
+    def signed(self, body: list[str], style: Style, indent: str) -> list[str]:
+        """The lines with sign and indent, coloured."""
+        sign = style.paint(self.sign, _TONES[self.sign])
+        return [f"{indent}{sign} {_dimmed(body[0], style)}", *(f"{indent}  {_coloured(line, style)}".rstrip() for line in body[1:])]
+
+    def _text_block(self, label: str) -> list[str]:
+        lines = [f"  {sign} {line}".rstrip() for sign, line in text_difference(self.before, self.after)]
+        if not any(line.startswith(("  -", "  +")) for line in lines):
+            lines.append("    # (only line ends differ)")
+        return self._with_comment([f"{label} = <<-EOT", *lines, "EOT"])
+
+    def _with_comment(self, lines: list[str]) -> list[str]:
+        comment = ", ".join(_remarks(self.change, hidden=self.after is REDACTED or self.before is REDACTED))
+        return [f"{lines[0]}  # {comment}", *lines[1:]] if comment else lines
+
+
+def before_of(change: AttributeChange) -> Data:
+    """The value that is replaced: what was recorded, or what is there where that is all we know or what has to be undone."""
+    if isinstance(change.old, Absent) or change.origin is Origin.DRIFT:
+        return change.live
+    return change.old
+
+
+def _remarks(change: AttributeChange, *, hidden: bool) -> list[str]:
+    remarks = [printable(change.note)] if change.note else []
+    match change.origin:
+        case Origin.DRIFT:
+            remarks.append("drift: changed outside of FlareIaC")
+        case Origin.BOTH:
+            live = "changed, too" if hidden else f"live is {_short(change.live)}"
+            remarks.append(f"drift: {live}")
+        case Origin.DEFAULT:
+            remarks.append("default")
+        case Origin.CONFIG:
+            pass
+    return remarks
+
+
+def _element_difference(before: list[Data], after: list[Data]) -> list[str]:
+    old, new = [inline(item) for item in before], [inline(item) for item in after]
+    return [f"  {sign} {line},".rstrip() for sign, line in text_difference("\n".join(old), "\n".join(new))]
+
+
+def _short(value: Data) -> str:
+    text = inline(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_nothing(value: Data) -> bool:
+    return value is None or isinstance(value, Absent)
+
+
+def _dimmed(line: str, style: Style) -> str:
+    """A first line, with the remark after it in a quiet tone."""
+    head, mark, remark = line.partition("  # ")
+    return f"{head}{style.quiet(mark + remark)}" if mark else head
+
+
+def _coloured(line: str, style: Style) -> str:
+    for sign, tone in (("-", Tone.REMOVE), ("+", Tone.ADD)):
+        if line.lstrip().startswith(f"{sign} ") and line.startswith("  "):
+            return style.paint(line, tone)
+    return line

@@ -1,0 +1,63 @@
+"""How many changes a plan holds, and how many an apply made: the numbers every renderer shows."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.sdk.changes import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also changes counts twice, as in
+    Terraform. ``restart`` and ``blocked`` say more about resources that are counted already; ``record`` is no change.
+    """
+
+    add: int = 0
+    change: int = 0
+    destroy: int = 0
+    imported: int = 0
+    forget: int = 0
+    restart: int = 0
+    record: int = 0
+    blocked: int = 0
+
+
+def counts(plan: Plan) -> Counts:
+    """What apply would do."""
+    return _count(plan.resources)
+
+
+def applied(plan: Plan, done: Collection[str]) -> Counts:
+    """What an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once all its own operations did."""
+    finished = set(done)
+    wanting = {item.address for item in plan.operations if item.id not in finished}
+    touched = {item.address for item in plan.operations}
+    return _count(item for item in plan.resources if item.address in touched - wanting)
+
+
+def plan_line(found: Counts) -> str:
+    """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``"""
+    imports = f"{found.imported} to import, " if found.imported else ""
+    line = f"Plan: {imports}{found.add} to add, {found.change} to change, {found.destroy} to destroy."
+    beside = (("Restarts", found.restart), ("To forget", found.forget), ("Blocked", found.blocked))
+    return line + "".join(f" {name}: {number}." for name, number in beside if number)
+
+
+def _count(resources: Iterable[PlannedResource]) -> Counts:
+    items = list(resources)
+
+    def of(*actions: Action) -> int:
+        return sum(item.action in actions for item in items)
+
+    adopted_and_changed = sum(item.action is Action.ADOPT and bool(item.proposal.changes) for item in items)
+    return Counts(
+        add=of(Action.CREATE, Action.REPLACE),
+        change=of(Action.UPDATE) + adopted_and_changed,
+        destroy=of(Action.DELETE, Action.REPLACE),
+        imported=of(Action.ADOPT),
+        forget=of(Action.FORGET),
+        restart=sum(item.restarts for item in items),
+        record=of(Action.RECORD),
+        blocked=sum(bool(item.proposal.blockers) for item in items),
+    )

@@ -1,0 +1,87 @@
+"""The report of ``drift``, for people and for machines."""
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.paths import render_path
+from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.render.json_values import plain
+from flareiac.render.redaction import REDACTED
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import inline, printable
+from flareiac.sdk.changes import Absent, AttributeChange
+
+FORMAT_VERSION = "1.0"
+
+_HEADLINES = {
+    DriftClass.CHANGED: "has changed",
+    DriftClass.MISSING: "is missing",
+    DriftClass.UNMANAGED: "holds what nobody declared",
+    DriftClass.UNHEALTHY: "is unhealthy",
+}
+_ORDER = (DriftClass.MISSING, DriftClass.UNHEALTHY, DriftClass.CHANGED, DriftClass.UNMANAGED)
+"""Worst first."""
+
+
+def drift_text(report: DriftReport, *, colour: bool = False) -> str:
+    """Every finding, worst first, and a last line that counts."""
+    style = Style(colour)
+    if not report.entries:
+        return style.strong(f"No drift. {_noun(report.checked, 'resource')} checked.") + "\n"
+    parts = ["\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind]
+    found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
+    told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
+    parts.append(style.strong(f"Drift: {told}; {_noun(report.checked, 'resource')} checked."))
+    return "\n\n".join(parts) + "\n"
+
+
+def drift_json(report: DriftReport) -> dict[str, Data]:
+    """The report as JSON data, versioned."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "drifted": bool(report.entries),
+        "checked": report.checked,
+        "summary": {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass},
+        "entries": [
+            {
+                "address": item.address,
+                "class": item.kind.value,
+                "texts": list(item.texts),
+                "changes": [_change_json(change) for change in item.changes],
+            }
+            for item in report.entries
+        ],
+    }
+
+
+def _entry(entry: DriftEntry, style: Style) -> list[str]:
+    lines = [f"  {style.strong(f'# {entry.address} {_HEADLINES[entry.kind]}')}"]
+    lines.extend(f"      {printable(text)}" for text in entry.texts)
+    lines.extend(f"      {_change_line(item, style)}" for item in entry.changes)
+    return lines
+
+
+def _change_line(change: AttributeChange, style: Style) -> str:
+    old, live = (REDACTED, REDACTED) if change.sensitive else (change.old, change.live)
+    label = printable(render_path(change.path))
+    if isinstance(live, Absent):
+        return f"{style.paint('-', Tone.REMOVE)} {label} = {inline(old)} (recorded), gone"
+    if isinstance(old, Absent):
+        return f"{style.paint('+', Tone.ADD)} {label} = {inline(live)} (live)"
+    return f"{style.paint('~', Tone.CHANGE)} {label} = {inline(old)} (recorded) -> {inline(live)} (live)"
+
+
+def _change_json(change: AttributeChange) -> dict[str, Data]:
+    def shown(value: Data) -> Data:
+        return plain(REDACTED if change.sensitive and value is not None and not isinstance(value, Absent) else value)
+
+    return {
+        "path": list(change.path),
+        "attribute": render_path(change.path),
+        "recorded": shown(change.old),
+        "live": shown(change.live),
+        "desired": shown(change.new),
+        "sensitive": change.sensitive,
+    }
+
+
+def _noun(count: int, noun: str) -> str:
+    return f"{count} {noun if count == 1 else noun + 's'}"

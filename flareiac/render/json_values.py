@@ -1,0 +1,128 @@
+"""Plain data in the shapes of Terraform's JSON: values without what JSON can not say, and masks that tell where that was."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.addresses import Address, parse_address
+from flareiac.kernel.data import Data, Reference, Unknown
+from flareiac.kernel.paths import Path
+from flareiac.render.redaction import Pattern, Redacted
+from flareiac.sdk.changes import Absent
+
+TERRAFORM_VERSION = "1.11.4"
+"""The version whose formats these are; readers of them check it."""
+
+
+def provider_name(provider: str) -> str:
+    """A provider's full name."""
+    return f"flareiac.dev/flareiac/{provider}"
+
+
+def plain(value: Data) -> Data:
+    """JSON data: references are their addresses, what is unknown or absent is left out of objects and null elsewhere."""
+    match value:
+        case Reference(address):
+            return address
+        case Unknown() | Absent():
+            return None
+        case Redacted():
+            return repr(value)
+        case dict():
+            return {key: plain(item) for key, item in value.items() if not isinstance(item, Unknown | Absent)}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case _:
+            return value
+
+
+def unknown_mask(value: Data) -> Data:
+    """True at each unknown leaf; objects without one are ``{}``, lists keep their length, known leaves are False."""
+    match value:
+        case Unknown():
+            return True
+        case dict():
+            masks = {key: unknown_mask(item) for key, item in value.items()}
+            return {key: mask for key, mask in masks.items() if _tells(mask)}
+        case list() | tuple():
+            return [unknown_mask(item) for item in value]
+        case _:
+            return False
+
+
+def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Data:
+    """As ``unknown_mask``, for what must not be shown."""
+    if any(not item for item in patterns):
+        return True
+    match value:
+        case dict():
+            masks = {key: sensitive_mask(item, _below(patterns, key)) for key, item in value.items()}
+            return {key: mask for key, mask in masks.items() if _tells(mask)}
+        case list() | tuple():
+            return [sensitive_mask(item, _below(patterns, index)) for index, item in enumerate(value)]
+        case _:
+            return False
+
+
+def json_type(value: Data) -> Data:
+    """The type of a value in cty's JSON form."""
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number"
+        case str() | Reference():
+            return "string"
+        case list() | tuple():
+            return ["tuple", [json_type(item) for item in value]]
+        case dict():
+            return ["object", {key: json_type(item) for key, item in value.items()}]
+        case _:
+            return "dynamic"
+
+
+def parsed(address: str) -> Address:
+    """The parts of an address that the core made."""
+    found = parse_address(address)
+    assert found is not None, f"{address} is no address"
+    return found
+
+
+def place(address: str) -> dict[str, Data]:
+    """``address``, ``module_address``, ``mode``, ``type``, ``name`` and ``index`` of a resource."""
+    parts = parsed(address)
+    module = ".".join(map(str, parts.module))
+    found: dict[str, Data] = {"address": address}
+    if module:
+        found["module_address"] = module
+    found.update({"mode": "managed", "type": parts.type, "name": parts.name})
+    if parts.key is not None:
+        found["index"] = parts.key
+    return found
+
+
+def module_tree(resources: Sequence[dict[str, Data]]) -> dict[str, Data]:
+    """Resource objects, each with its ``address``, sorted into modules as ``root_module`` wants them."""
+    root: dict[str, Data] = {"resources": []}
+    modules: dict[Path, dict[str, Data]] = {(): root}
+    for resource in resources:
+        steps = tuple(map(str, parsed(resource["address"]).module))
+        for depth in range(1, len(steps) + 1):
+            if steps[:depth] not in modules:
+                made: dict[str, Data] = {"address": ".".join(steps[:depth]), "resources": []}
+                modules[steps[:depth]] = made
+                modules[steps[: depth - 1]].setdefault("child_modules", []).append(made)
+        modules[steps]["resources"].append(resource)
+    return root
+
+
+def _below(patterns: Sequence[Pattern], step: str | int) -> list[Pattern]:
+    return [item[1:] for item in patterns if item and item[0] in (None, step)]
+
+
+def _tells(mask: Data) -> bool:
+    match mask:
+        case bool():
+            return mask
+        case list():
+            return any(_tells(item) for item in mask)
+        case _:
+            return bool(mask)

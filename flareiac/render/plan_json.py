@@ -1,0 +1,332 @@
+"""A plan as Terraform's plan JSON, format 1.2, so that tools made for that read it. What only FlareIaC knows stands under ``flareiac``.
+
+A restart is an update. What resets state or loses data carries ``delete`` among its actions, whatever it is called here, so that rules
+which look for that word hold.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Attributes, Data, references
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.model.desired import OutputValue
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.render.counts import counts
+from flareiac.render.json_values import (
+    TERRAFORM_VERSION,
+    json_type,
+    module_tree,
+    parsed,
+    place,
+    plain,
+    provider_name,
+    sensitive_mask,
+    unknown_mask,
+)
+from flareiac.render.redaction import REDACTED, Pattern, Schemas, hide, hide_attributes, hides, sensitive_in, sensitive_paths
+from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Effect, Origin
+
+FORMAT_VERSION = "1.0"
+"""Of what stands under ``flareiac``."""
+
+_RESETS = frozenset({Effect.NEW_GENERATION, Effect.LOSES_DATA, Effect.IRREVERSIBLE})
+
+
+def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Data]:
+    """The whole plan as JSON data. Sensitive values are replaced, whatever ``schemas`` (by type) or planners call so."""
+    known = schemas or {}
+    drift = [entry for item in plan.resources if (entry := _drift(item, known)) is not None]
+    return {
+        "format_version": "1.2",
+        "terraform_version": TERRAFORM_VERSION,
+        "variables": {name: {"value": plain(value)} for name, value in sorted(plan.variables.items())},
+        "planned_values": _planned_values(plan, known),
+        **({"resource_drift": drift} if drift else {}),
+        "resource_changes": [_resource_change(item, known) for item in plan.resources],
+        "output_changes": {name: _output_change(item) for name, item in plan.outputs.items()},
+        "configuration": _configuration(plan, known),
+        "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "applyable": plan.applyable,
+        "complete": not plan.targeted and not plan.errored,
+        "errored": plan.errored,
+        "flareiac": _own(plan, tool_version),
+    }
+
+
+def actions(resource: PlannedResource) -> list[str]:
+    """What happens to a resource, in Terraform's words."""
+    match resource.action:
+        case Action.NO_OP | Action.RECORD:
+            return ["no-op"]
+        case Action.CREATE:
+            return ["create"]
+        case Action.ADOPT | Action.UPDATE if any(step.effect in _RESETS for step in resource.proposal.steps):
+            return ["delete", "create"]
+        case Action.ADOPT:
+            return ["update"] if resource.proposal.changes else ["no-op"]
+        case Action.UPDATE:
+            return ["update"]
+        case Action.REPLACE:
+            return ["delete", "create"]
+        case Action.DELETE:
+            return ["delete"]
+        case Action.FORGET:
+            return ["forget"]
+
+
+def before(resource: PlannedResource) -> Attributes | None:
+    """What is there now, as far as it is declared: the recorded attributes with what drifted in its place."""
+    match resource.action:
+        case Action.CREATE:
+            return None
+        case Action.ADOPT:
+            return resource.observed
+        case _:
+            return resource.recorded if resource.recorded is None else _with_drift(resource.recorded, resource)
+
+
+def after(resource: PlannedResource) -> Attributes | None:
+    """What will be there."""
+    if resource.action in (Action.DELETE, Action.FORGET):
+        return None
+    if resource.proposal.planned is not None:
+        return resource.proposal.planned
+    return resource.desired if resource.desired is not None else resource.recorded
+
+
+def _with_drift(attributes: Attributes, resource: PlannedResource) -> Attributes:
+    for change in resource.proposal.changes:
+        if change.origin in (Origin.DRIFT, Origin.BOTH) and change.path:
+            attributes = _put(attributes, change.path, change.live)
+    return attributes
+
+
+def _put(value: Data, path: tuple[str | int, ...], new: Data) -> Data:
+    head, *rest = path
+    if not isinstance(value, dict) or (rest and head not in value):
+        return value
+    if new is ABSENT and not rest:
+        return {key: item for key, item in value.items() if key != head}
+    return {**value, head: _put(value[head], tuple(rest), new) if rest else new}
+
+
+def _resource_change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+    reason = _action_reason(resource)
+    return {
+        **place(resource.address),
+        "provider_name": provider_name(resource.provider),
+        "change": _change(resource, schemas),
+        **({"action_reason": reason} if reason else {}),
+    }
+
+
+def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+    patterns = sensitive_in(resource, schemas)
+    change = _values(actions(resource), before(resource), after(resource), patterns)
+    if "delete" in change["actions"] and "create" in change["actions"]:
+        change["replace_paths"] = [list(item.path) for item in resource.proposal.changes]
+    if resource.action is Action.ADOPT:
+        change["importing"] = {"id": resource.import_id or resource.address}
+    change["flareiac"] = _own_change(resource, patterns)
+    return change
+
+
+def _values(verbs: list[str], old: Attributes | None, new: Attributes | None, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+    return {
+        "actions": verbs,
+        "before": plain(hide_attributes(old, patterns)),
+        "after": plain(hide_attributes(new, patterns)),
+        "after_unknown": False if new is None else unknown_mask(new),
+        "before_sensitive": False if old is None else sensitive_mask(old, patterns),
+        "after_sensitive": False if new is None else sensitive_mask(new, patterns),
+    }
+
+
+def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+    proposal = resource.proposal
+    return {
+        "action": proposal.action.value,
+        "restart": resource.restarts,
+        "changes": [_attribute_change(item, patterns) for item in proposal.changes],
+        "steps": [{"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps],
+        "reasons": list(proposal.reasons),
+        "blockers": [
+            {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)} for item in proposal.blockers
+        ],
+        "drift": list(proposal.drift),
+    }
+
+
+def _attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Data]:
+    hidden = change.sensitive or hides(patterns, change.path)
+    inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
+
+    def shown(value: Data) -> Data:
+        return plain(REDACTED if hidden and value is not None and value is not ABSENT else hide(value, inner))
+
+    return {
+        "path": list(change.path),
+        "origin": change.origin.value,
+        "old": shown(change.old),
+        "new": shown(change.new),
+        "live": shown(change.live),
+        "new_unknown": unknown_mask(change.new),
+        "note": change.note,
+        "sensitive": hidden,
+    }
+
+
+def _action_reason(resource: PlannedResource) -> str | None:
+    verbs = actions(resource)
+    if "delete" not in verbs:
+        return None
+    if "create" in verbs:
+        return "replace_by_request" if resource.replace else "replace_because_cannot_update"
+    return "delete_because_no_resource_config" if resource.desired is None else None
+
+
+def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Data] | None:
+    """What changed behind the last apply's back: recorded before, observed after."""
+    recorded = resource.recorded
+    if recorded is None:
+        return None
+    gone = resource.observed is None and bool(resource.proposal.drift)
+    found = None if gone else _with_drift(recorded, resource)
+    if not gone and found == recorded and not resource.proposal.drift:
+        return None
+    verbs = ["delete"] if gone else ["update"] if found != recorded else ["no-op"]
+    change = _values(verbs, recorded, found, sensitive_in(resource, schemas))
+    change["flareiac"] = {"drift": list(resource.proposal.drift)}
+    return {**place(resource.address), "provider_name": provider_name(resource.provider), "change": change}
+
+
+def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Data]:
+    outputs = {name: _output_value(item.after) for name, item in plan.outputs.items() if item.after is not None}
+    resources = [_planned_resource(item, schemas) for item in plan.resources if after(item) is not None]
+    return {**({"outputs": outputs} if outputs else {}), "root_module": module_tree(resources)}
+
+
+def _planned_resource(resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+    patterns, values = sensitive_in(resource, schemas), after(resource)
+    found = place(resource.address)
+    found.pop("module_address", None)
+    return {
+        **found,
+        "provider_name": provider_name(resource.provider),
+        "schema_version": resource.schema_version,
+        "values": plain(hide_attributes(values, patterns)),
+        "sensitive_values": sensitive_mask(values, patterns),
+        **({"depends_on": list(resource.dependencies)} if resource.dependencies else {}),
+    }
+
+
+def _output_value(output: OutputValue) -> dict[str, Data]:
+    return {"sensitive": output.sensitive, "type": json_type(output.value), "value": plain(output.value)}
+
+
+def _output_change(change: OutputChange) -> dict[str, Data]:
+    old, new = change.before, change.after
+    verb = "no-op" if old == new else "create" if old is None else "delete" if new is None else "update"
+    return {
+        "actions": [verb],
+        "before": plain(old.value) if old else None,
+        "after": plain(new.value) if new else None,
+        "after_unknown": unknown_mask(new.value) if new else False,
+        "before_sensitive": old.sensitive if old else False,
+        "after_sensitive": new.sensitive if new else False,
+    }
+
+
+def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Data]:
+    names = sorted({item.provider for item in plan.resources})
+    blocks: dict[str, dict[str, Data]] = {}
+    for item in plan.resources:
+        if item.desired is not None:
+            block = str(parsed(item.address).block)
+            blocks.setdefault(block, _configured(block, item, schemas))
+    return {
+        "provider_config": {name: {"name": name, "full_name": provider_name(name)} for name in names},
+        "root_module": _configured_module(list(blocks.values()), 0),
+    }
+
+
+def _configured(block: str, resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+    """One block. What differs between the instances of a repeated block is not known here, so only its references are told."""
+    address = parsed(resource.address)
+    attributes = hide_attributes(resource.desired, sensitive_paths(schemas.get(resource.type))) or {}
+    return {
+        "address": block,
+        "mode": "managed",
+        "type": address.type,
+        "name": address.name,
+        "provider_config_key": resource.provider,
+        "expressions": _expressions(attributes, repeated=address.key is not None),
+        "schema_version": resource.schema_version,
+    }
+
+
+def _expressions(attributes: Attributes, *, repeated: bool) -> dict[str, Data]:
+    found: dict[str, Data] = {}
+    for name, value in attributes.items():
+        if named := references(value):
+            found[name] = {"references": named}
+        elif value is not None and not repeated:
+            found[name] = {"constant_value": plain(value)}
+    return found
+
+
+def _configured_module(blocks: list[dict[str, Data]], depth: int) -> dict[str, Data]:
+    """Blocks sorted into calls of modules; inside a module, addresses are relative to it."""
+    own: list[Data] = []
+    calls: dict[str, list[dict[str, Data]]] = {}
+    for block in blocks:
+        address = parse_address(block["address"])
+        steps = address.module[depth:] if address else ()
+        if steps:
+            calls.setdefault(steps[0].name, []).append(block)
+        else:
+            own.append({**block, "address": f"{block['type']}.{block['name']}"})
+    module: dict[str, Data] = {"resources": own}
+    if calls:
+        module["module_calls"] = {
+            name: {"source": name, "expressions": {}, "module": _configured_module(inner, depth + 1)} for name, inner in calls.items()
+        }
+    return module
+
+
+def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
+    found = counts(plan)
+    return {
+        "format_version": FORMAT_VERSION,
+        "version": tool_version,
+        "lineage": plan.lineage,
+        "serial": plan.serial,
+        "workspace": plan.workspace,
+        "configuration": plan.configuration,
+        "destroy": plan.destroy,
+        "targeted": plan.targeted,
+        "summary": {
+            "add": found.add,
+            "change": found.change,
+            "destroy": found.destroy,
+            "import": found.imported,
+            "forget": found.forget,
+            "restart": found.restart,
+            "record": found.record,
+            "blocked": found.blocked,
+        },
+        "blocked": [item.address for item in plan.blocked],
+        "operations": [_operation(item) for item in plan.operations],
+        "diagnostics": [_diagnostic(item) for item in plan.diagnostics],
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Data]:
+    edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges]
+    return {"id": operation.id, "address": operation.address, "verb": operation.verb.value, "edges": edges}
+
+
+def _diagnostic(item: Diagnostic) -> Mapping[str, Data]:
+    found = {"code": item.code, "severity": item.severity.value, "summary": item.summary, "detail": item.detail, "address": item.address}
+    return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,123 @@
+"""A plan for people: what needs a decision first, then what loses or reinterprets data, then restarts, then the rest."""
+
+from collections.abc import Mapping, Sequence
+
+from flareiac.kernel.data import UNKNOWN, Data
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.render.counts import counts, plan_line
+from flareiac.render.redaction import REDACTED, Schemas
+from flareiac.render.resource_text import Look, blocked_entry, entries, wrapped
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import inline
+from flareiac.sdk.changes import Action, Effect
+
+DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION})
+"""Effects that put a resource into the first section of changes."""
+_INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
+_SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
+
+
+def plan_text(
+    plan: Plan, *, colour: bool, width: int, detail: str = "changes", show_steps: bool = False, schemas: Schemas | None = None
+) -> str:
+    """The whole plan, ending in one line that counts.
+
+    ``width`` is in columns. ``detail``: ``summary`` names the resources, ``changes`` shows changed attributes and steps, ``full`` also
+    what stays. ``show_steps`` adds the operations in order, with what each waits for. ``schemas`` tell what is sensitive. Diagnostics
+    are not part of it.
+    """
+    look = Look(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
+    parts = [*_sections(plan, look), *_output_section(plan.output_changes, look)]
+    if show_steps and plan.operations:
+        parts.append(_operations(plan.operations, look))
+    recorded = [item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers]
+    if recorded:
+        parts.append(look.style.quiet(_recorded_line(recorded, look)))
+    parts.append(_last_line(plan, look))
+    return "\n\n".join(parts) + "\n"
+
+
+def _sections(plan: Plan, look: Look) -> list[str]:
+    shown = [item for item in plan.resources if item.action in _SHOWN or item.proposal.blockers]
+    blocked = [item for item in shown if item.proposal.blockers]
+    rest = [item for item in shown if not item.proposal.blockers]
+    destructive = [item for item in rest if _is_destructive(item)]
+    interrupting = [item for item in rest if item not in destructive and _has(item, _INTERRUPTING)]
+    others = [item for item in rest if item not in destructive and item not in interrupting]
+    sections = [_section("Blocked, a decision is needed:", [blocked_entry(item, look) for item in blocked], look)]
+    for title, items in (
+        ("Destructive or state-changing:", destructive),
+        ("Restarts and stops:", interrupting),
+        ("Changes:", others),
+    ):
+        sections.append(_section(title, entries(items, look), look))
+    return [item for item in sections if item]
+
+
+def _section(title: str, items: Sequence[list[str]], look: Look) -> str:
+    if not items:
+        return ""
+    separator = "\n" if look.detail == "summary" else "\n\n"
+    return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in items)
+
+
+def _is_destructive(item: PlannedResource) -> bool:
+    return item.action in (Action.DELETE, Action.REPLACE) or _has(item, DESTRUCTIVE)
+
+
+def _has(item: PlannedResource, effects: frozenset[Effect]) -> bool:
+    return any(step.effect in effects for step in item.proposal.steps)
+
+
+def _output_section(changes: Mapping[str, OutputChange], look: Look) -> list[str]:
+    if not changes:
+        return []
+    width = max(len(name) for name in changes)
+    lines = [_output_line(name.ljust(width), change, look) for name, change in changes.items()]
+    return ["\n".join([look.style.strong("Changes to Outputs:"), *lines])]
+
+
+def _output_line(label: str, change: OutputChange, look: Look) -> str:
+    sensitive = any(item is not None and item.sensitive for item in (change.before, change.after))
+
+    def shown(value: Data) -> str:
+        return inline(REDACTED if sensitive and value is not UNKNOWN else value)
+
+    if change.before is None and change.after is not None:
+        return f"  {look.style.paint('+', Tone.ADD)} {label} = {shown(change.after.value)}"
+    if change.after is None and change.before is not None:
+        return f"  {look.style.paint('-', Tone.REMOVE)} {label} = {shown(change.before.value)} -> null"
+    assert change.before is not None, "an output that is neither before nor after is no change"
+    assert change.after is not None, "an output that is neither before nor after is no change"
+    return f"  {look.style.paint('~', Tone.CHANGE)} {label} = {shown(change.before.value)} -> {shown(change.after.value)}"
+
+
+def _operations(operations: Sequence[Operation], look: Look) -> str:
+    lines = [look.style.strong("Operations, in order:")]
+    numbers = {item.id: number for number, item in enumerate(operations, start=1)}
+    digits = len(str(len(operations)))
+    for item in operations:
+        lines.append(f"  {numbers[item.id]:>{digits}}. {item.verb.value} {item.address}")
+        for edge in item.edges:
+            text = f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})" if edge.after in numbers else edge.reason
+            lines.append(" " * (digits + 4) + look.style.quiet(text))
+    return "\n".join(lines)
+
+
+def _recorded_line(addresses: Sequence[str], look: Look) -> str:
+    count = f"{len(addresses)} {'resource' if len(addresses) == 1 else 'resources'}"
+    named = f": {', '.join(addresses)}" if len(addresses) <= 5 or look.detail == "full" else ""
+    return wrapped(f"{count} will only be recorded anew, nothing is touched{named}.", look.width, "", "  ")
+
+
+def _last_line(plan: Plan, look: Look) -> str:
+    partial = "\nThis plan is partial: targets or exclusions left resources out." if plan.targeted else ""
+    if plan.errored:
+        return look.style.strong("Planning failed: this plan has errors and can not be applied.") + partial
+    found = counts(plan)
+    nothing = not plan.changes and not plan.output_changes and not found.blocked
+    if not nothing:
+        return look.style.strong(plan_line(found)) + partial
+    if plan.destroy:
+        return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
+    return look.style.strong("No changes. What is there matches the configuration.") + partial

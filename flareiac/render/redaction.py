@@ -1,0 +1,76 @@
+"""Which values must not be shown: those that a schema calls sensitive, and those that a planner marked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.paths import Path
+from flareiac.model.plan import PlannedResource
+from flareiac.sdk.schema import Block, Nesting
+
+Pattern: TypeAlias = tuple[str | int | None, ...]
+"""A path in which None stands for any key or index."""
+
+Schemas: TypeAlias = Mapping[str, Block]
+"""The schema of each block type, by name."""
+
+
+class Redacted:
+    """What stands where a sensitive value was."""
+
+    def __repr__(self) -> str:
+        return "(sensitive value)"
+
+
+REDACTED: Final = Redacted()
+
+
+def sensitive_paths(schema: Block | None) -> tuple[Pattern, ...]:
+    """The places of all sensitive attributes of a body."""
+    if schema is None:
+        return ()
+    found: list[Pattern] = [(name,) for name, attribute in schema.attributes.items() if attribute.sensitive]
+    for name, nested in schema.blocks.items():
+        step: Pattern = (name,) if nested.nesting is Nesting.SINGLE else (name, None)
+        found.extend((*step, *inner) for inner in sensitive_paths(nested.block))
+    return tuple(found)
+
+
+def sensitive_in(resource: PlannedResource, schemas: Schemas) -> tuple[Pattern, ...]:
+    """The places that must not be shown of one planned resource."""
+    marked: list[Pattern] = [change.path for change in resource.proposal.changes if change.sensitive]
+    return (*sensitive_paths(schemas.get(resource.type)), *marked)
+
+
+def hides(patterns: Sequence[Pattern], path: Path) -> bool:
+    """Whether a path is a sensitive place, or lies in one."""
+    return any(len(item) <= len(path) and _matches(item, path) for item in patterns)
+
+
+def hide(value: Data, patterns: Iterable[Pattern]) -> Data:
+    """The value with ``REDACTED`` wherever something sensitive stood (null stays null: it tells nothing)."""
+    inner = list(patterns)
+    if value is None or not inner:
+        return value
+    if any(not item for item in inner):
+        return REDACTED
+    match value:
+        case dict():
+            return {key: hide(item, _below(inner, key)) for key, item in value.items()}
+        case list() | tuple():
+            return [hide(item, _below(inner, index)) for index, item in enumerate(value)]
+        case _:
+            return value
+
+
+def hide_attributes(value: Attributes | None, patterns: Sequence[Pattern]) -> Attributes | None:
+    """``hide`` for a whole body."""
+    return None if value is None else {key: hide(item, _below(patterns, key)) for key, item in value.items()}
+
+
+def _below(patterns: Iterable[Pattern], step: str | int) -> list[Pattern]:
+    return [item[1:] for item in patterns if item and item[0] in (None, step)]
+
+
+def _matches(pattern: Pattern, path: Path) -> bool:
+    return all(want in (None, have) for want, have in zip(pattern, path, strict=False))

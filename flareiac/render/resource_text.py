@@ -1,0 +1,203 @@
+"""One planned resource, or several that change alike, as an entry of the plan."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Attributes
+from flareiac.model.plan import PlannedResource
+from flareiac.render.change_text import change_lines
+from flareiac.render.redaction import Pattern, Schemas, hide_attributes, sensitive_in
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import body, printable, quoted
+from flareiac.sdk.changes import Action, Blocker, Effect, Step
+
+_SIGNS = {
+    Action.CREATE: ("+", Tone.ADD),
+    Action.ADOPT: ("=", Tone.ADD),
+    Action.UPDATE: ("~", Tone.CHANGE),
+    Action.REPLACE: ("-/+", Tone.REMOVE),
+    Action.DELETE: ("-", Tone.REMOVE),
+    Action.FORGET: (".", Tone.QUIET),
+    Action.RECORD: (" ", Tone.QUIET),
+    Action.NO_OP: (" ", Tone.QUIET),
+}
+_EFFECT_TONES = {
+    Effect.LOSES_DATA: Tone.REMOVE,
+    Effect.IRREVERSIBLE: Tone.REMOVE,
+    Effect.NEW_GENERATION: Tone.REMOVE,
+    Effect.RESULTS_CHANGE: Tone.REMOVE,
+    Effect.RESTART: Tone.CHANGE,
+    Effect.STOPS: Tone.CHANGE,
+    Effect.REWRITES_DATA: Tone.CHANGE,
+}
+_WORST = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How entries are drawn."""
+
+    style: Style
+    width: int
+    detail: str = "changes"
+    schemas: Schemas
+
+
+def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]:
+    """One entry for each group of resources that change alike, in the order of the first of each."""
+    groups: dict[tuple[str, ...], list[PlannedResource]] = {}
+    for resource in resources:
+        groups.setdefault((resource.type, resource.action.value, *_inside(resource, look)), []).append(resource)
+    return [_entry(group, look) for group in groups.values()]
+
+
+def blocked_entry(resource: PlannedResource, look: Look) -> list[str]:
+    """Why a resource can not be applied as written, each way out to paste, and what it was about to become."""
+    lines = [f"  {look.style.strong(f'# {resource.address} is blocked')}"]
+    for blocker in resource.proposal.blockers:
+        lines.extend(_blocker_lines(blocker, look))
+    if resource.proposal.changes:
+        lines.extend(["", *_attribute_block([resource], look)])
+    return lines
+
+
+def headline(resource: PlannedResource) -> str:
+    """``ADDRESS will be created`` and the like, in Terraform's words where tools look for them."""
+    match resource.action:
+        case Action.CREATE:
+            return f"{resource.address} will be created"
+        case Action.ADOPT if resource.proposal.changes:
+            return f"{resource.address} will be imported and updated in-place"
+        case Action.ADOPT:
+            return f"{resource.address} will be imported"
+        case Action.UPDATE:
+            return f"{resource.address} will be updated in-place"
+        case Action.REPLACE:
+            return f"{resource.address} {'will be replaced, as requested' if resource.replace else 'must be replaced'}"
+        case Action.DELETE:
+            return f"{resource.address} will be destroyed"
+        case Action.FORGET:
+            return f"{resource.address} will be forgotten (no longer managed, not destroyed)"
+        case Action.RECORD:
+            return f"{resource.address} will only be recorded anew"
+        case Action.NO_OP:
+            return f"{resource.address} stays as it is"
+
+
+def _entry(group: list[PlannedResource], look: Look) -> list[str]:
+    first = group[0]
+    lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group]
+    if first.action is Action.ADOPT and len(group) == 1 and first.import_id:
+        lines.append(f"  # (imported from {quoted(first.import_id)})")
+    lines.extend(wrapped(printable(reason), look.width, "  # (", "  #  ", ")") for reason in first.proposal.reasons)
+    lines.extend(look.style.paint(_drift_line(text, look), Tone.CHANGE) for text in first.proposal.drift)
+    if look.detail == "summary":
+        return lines
+    return [*lines, *_attribute_block(group, look), *_step_lines(first.proposal.steps, look)]
+
+
+def _inside(resource: PlannedResource, look: Look) -> tuple[str, ...]:
+    """Everything of an entry but the address: what is equal here can be told once."""
+    plain = Look(style=Style(colour=False), width=look.width, detail=look.detail, schemas=look.schemas)
+    proposal = resource.proposal
+    shown = _block_body(resource, plain)
+    imported = (resource.import_id,) if resource.import_id else ()
+    return (*proposal.reasons, *proposal.drift, *shown, *_step_lines(proposal.steps, plain), *imported)
+
+
+def _attribute_block(group: list[PlannedResource], look: Look) -> list[str]:
+    first = group[0]
+    sign, tone = _SIGNS[first.action]
+    name = quoted(parsed.name) if (parsed := parse_address(first.address)) else quoted(first.address)
+    title = f"{first.type} {name}" if len(group) == 1 else f"{len(group)} {first.type}s, all alike"
+    inside = _block_body(first, look)
+    mark = look.style.paint(sign, tone).rjust(len(look.style.paint(sign, tone)) + 3 - len(sign))
+    if not inside:
+        return [] if first.action in (Action.FORGET, Action.DELETE, Action.ADOPT, Action.UPDATE) else [f" {mark} {title} {{}}"]
+    return [f" {mark} {title} {{", *inside, "    }"]
+
+
+def _block_body(resource: PlannedResource, look: Look) -> list[str]:
+    patterns = sensitive_in(resource, look.schemas)
+    match resource.action:
+        case Action.CREATE:
+            return _whole(resource.proposal.planned, patterns, look, "+", Tone.ADD)
+        case Action.DELETE if look.detail == "full":
+            return _whole(resource.recorded, patterns, look, "-", Tone.REMOVE)
+        case Action.DELETE | Action.FORGET:
+            return []
+        case _:
+            changed = change_lines(resource.proposal.changes, patterns, look.style, look.width, " " * 6)
+            return [*changed, *_unchanged(resource, patterns, look)]
+
+
+def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Look) -> list[str]:
+    """In full detail what stays, in less how much of it there is."""
+    changed = {change.path[0] for change in resource.proposal.changes if change.path}
+    rest = {key: value for key, value in (resource.proposal.planned or {}).items() if value is not None and key not in changed}
+    if not rest or resource.action is Action.NO_OP:
+        return []
+    if look.detail == "full":
+        return [f"        {line}".rstrip() for line in body(hide_attributes(rest, patterns) or {}, look.width - 8)]
+    noun = "attribute" if len(rest) == 1 else "attributes"
+    return [" " * 8 + look.style.quiet(f"# ({len(rest)} unchanged {noun} hidden)")]
+
+
+def _whole(attributes: Attributes | None, patterns: Sequence[Pattern], look: Look, sign: str, tone: Tone) -> list[str]:
+    lines = body(hide_attributes(attributes, patterns) or {}, look.width - 8)
+    mark = look.style.paint(sign, tone)
+    return [f"      {mark} {line}" if _starts(line) else f"        {line}".rstrip() for line in lines]
+
+
+def _starts(line: str) -> bool:
+    """Whether a line begins an attribute of the body (and does not go on with, or end, a nested value)."""
+    return not line.startswith((" ", "}", "]")) and line not in ("", "EOT")
+
+
+def _step_lines(steps: Sequence[Step], look: Look) -> list[str]:
+    lines: list[str] = []
+    for number, step in enumerate(steps, start=1):
+        label = f"[{step.effect.value}]"
+        tone = _EFFECT_TONES.get(step.effect, Tone.QUIET)
+        lines.append(f"    {number}. {printable(step.text)} {look.style.paint(label, tone)}")
+        if step.why:
+            lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))
+    return lines
+
+
+def _blocker_lines(blocker: Blocker, look: Look) -> list[str]:
+    sign = look.style.paint("!", Tone.BLOCKED)
+    lines = [f"  {sign} {look.style.strong(printable(blocker.summary))} [{blocker.code}]"]
+    lines.append(wrapped(printable(blocker.why), look.width, "    ", "    "))
+    if blocker.ways_out:
+        lines.extend(["", "    Ways out:" if len(blocker.ways_out) > 1 else "    Way out:"])
+    for way in blocker.ways_out:
+        first, *rest = printable(way).split("\n")
+        lines.append(f"      - {first}" if rest else wrapped(first, look.width, "      - ", "        "))
+        lines.extend(f"        {line}".rstrip() for line in rest)
+    return lines
+
+
+def _drift_line(text: str, look: Look) -> str:
+    return wrapped(printable(text), look.width, "  # drift: ", "  #   ")
+
+
+def wrapped(text: str, width: int, first: str, following: str, end: str = "") -> str:
+    """Prose broken to a width, with an indent for the first line and one for the others; long words stay whole."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        lead = following if lines else first
+        lines.extend(
+            textwrap.wrap(
+                paragraph,
+                max(width, _WORST),
+                initial_indent=lead,
+                subsequent_indent=following,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            or [lead.rstrip()]
+        )
+    return "\n".join(lines) + end

@@ -1,0 +1,61 @@
+"""What the state holds, for people as HCL-like text and for machines in the shape of Terraform's state JSON."""
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Data
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.render.json_values import TERRAFORM_VERSION, module_tree, place, plain, provider_name, sensitive_mask
+from flareiac.render.output_text import outputs_json, outputs_text
+from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
+from flareiac.render.value_text import body, inline, printable, quoted
+
+__all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
+
+FORMAT_VERSION = "1.0"
+"""Of what stands under ``flareiac``."""
+
+
+def state_text(snapshot: Snapshot, *, schemas: Schemas | None = None, width: int = 100) -> str:
+    """Every recorded resource by address, then the outputs."""
+    if not snapshot.resources and not snapshot.outputs:
+        return "The state is empty: nothing was applied yet.\n"
+    parts = [record_text(record, schemas=schemas, width=width) for _, record in sorted(snapshot.resources.items())]
+    if snapshot.outputs:
+        parts.append(f"Outputs:\n\n{outputs_text(snapshot.outputs, width=width)}")
+    return "\n".join(parts)
+
+
+def record_text(record: ResourceRecord, *, schemas: Schemas | None = None, width: int = 100) -> str:
+    """One recorded resource: the attributes of the last apply, and what the world answered then as comments."""
+    patterns = sensitive_paths((schemas or {}).get(record.type))
+    parts = parse_address(record.address)
+    lines = [f"# {record.address}", f"{record.type} {quoted(parts.name if parts else record.address)} {{"]
+    lines.extend(f"    {line}".rstrip() for line in body(hide_attributes(record.attributes, patterns) or {}, width - 4))
+    if record.identity:
+        lines.extend(["", *(f"    # {printable(key)} = {inline(value)}" for key, value in sorted(record.identity.items()))])
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def show_json(snapshot: Snapshot, *, schemas: Schemas | None = None) -> dict[str, Data]:
+    """The state as JSON data."""
+    resources = [_resource(record, schemas or {}) for _, record in sorted(snapshot.resources.items())]
+    return {
+        "format_version": "1.0",
+        "terraform_version": TERRAFORM_VERSION,
+        "values": {"outputs": outputs_json(snapshot.outputs), "root_module": module_tree(resources)},
+        "flareiac": {"format_version": FORMAT_VERSION, "lineage": snapshot.lineage, "serial": snapshot.serial},
+    }
+
+
+def _resource(record: ResourceRecord, schemas: Schemas) -> dict[str, Data]:
+    patterns = sensitive_paths(schemas.get(record.type))
+    found = place(record.address)
+    found.pop("module_address", None)
+    return {
+        **found,
+        "provider_name": provider_name(record.provider),
+        "schema_version": record.schema_version,
+        "values": plain(hide_attributes(record.attributes, patterns)),
+        "sensitive_values": sensitive_mask(record.attributes, patterns),
+        "depends_on": list(record.dependencies),
+        "flareiac": {"identity": plain(record.identity), "protected": record.protected},
+    }

@@ -1,0 +1,220 @@
+"""One JSON object for each thing worth telling while a command runs, in the shape of Terraform's machine-readable UI, version 1.2.
+
+A reader that does not know a ``type`` shows ``@message``. Times come from the clock that is handed in.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.sources import Source, Span
+from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, Verb
+from flareiac.render.apply_text import elapsed_text, event_line
+from flareiac.render.counts import Counts, applied, counts, plan_line
+from flareiac.render.json_values import TERRAFORM_VERSION, parsed
+from flareiac.sdk.changes import Action
+
+Clock = Callable[[], float]
+Line = dict[str, Data]
+
+UI_VERSION = "1.2"
+_MODULE = "flareiac.ui"
+
+_ACTIONS = {
+    Action.NO_OP: "noop",
+    Action.CREATE: "create",
+    Action.ADOPT: "import",
+    Action.UPDATE: "update",
+    Action.REPLACE: "replace",
+    Action.DELETE: "delete",
+    Action.FORGET: "remove",
+    Action.RECORD: "noop",
+}
+_VERBS = {
+    Verb.CREATE: "create",
+    Verb.ADOPT: "import",
+    Verb.UPDATE: "update",
+    Verb.DELETE: "delete",
+    Verb.FORGET: "remove",
+    Verb.RECORD: "noop",
+    Verb.QUIESCE: "update",
+}
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warn"}
+
+
+def plan_lines(
+    plan: Plan | None,
+    diagnostics: Iterable[Diagnostic],
+    sources: Mapping[str, Source],
+    *,
+    tool_version: str,
+    clock: Clock = time.time,
+) -> list[Line]:
+    """Everything that ``plan`` tells: version, drift, planned changes, summary, outputs, complaints."""
+    lines = [version_line(tool_version, clock)]
+    if plan is not None:
+        lines.extend(_drifted(item, clock) for item in plan.resources if item.proposal.drift)
+        lines.extend(_planned(item, clock) for item in plan.resources if _is_told(item))
+        found = counts(plan)
+        message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else "No changes."
+        lines.append(_summary(message, found, "plan", clock))
+        if plan.output_changes:
+            lines.append(_output_lines(plan.output_changes, clock))
+    lines.extend(diagnostic_record(item, sources, clock=clock) for item in diagnostics)
+    return lines
+
+
+def version_line(tool_version: str, clock: Clock = time.time) -> Line:
+    """The first line: ``terraform`` is the version whose format this is."""
+    extra = {"type": "version", "terraform": TERRAFORM_VERSION, "flareiac": tool_version, "ui": UI_VERSION}
+    return _line("info", f"FlareIaC {tool_version}", clock, extra)
+
+
+def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
+    """The line for one event of an apply."""
+    message = event_line(event, False)
+    match event:
+        case Started(operation=operation):
+            return _hook("apply_start", message or f"{operation.address}: Recording...", operation, clock)
+        case Progressed(operation=operation, elapsed=elapsed):
+            return _hook("apply_progress", message or "", operation, clock, elapsed)
+        case Completed(operation=operation, elapsed=elapsed):
+            text = message or f"{operation.address}: Recording complete after {elapsed_text(elapsed)}"
+            return _hook("apply_complete", text, operation, clock, elapsed)
+        case Failed(operation=operation, elapsed=elapsed):
+            return _hook("apply_errored", message or "", operation, clock, elapsed, level="error")
+        case Skipped(operation=operation, reason=reason):
+            line = _hook("apply_skipped", message or "", operation, clock, level="warn")
+            line["hook"]["reason"] = reason
+            return line
+        case Note():
+            return _line("info", message or "", clock, {"type": "log"})
+
+
+def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.time) -> Line:
+    """The last line of an apply: what it did. ``done`` are the ids of the operations that succeeded."""
+    found = applied(plan, done)
+    message = f"Apply complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
+    if len(done) < len(plan.operations):
+        message = f"Apply incomplete: {len(done)} of {len(plan.operations)} operations done."
+    return _summary(message, found, "destroy" if plan.destroy else "apply", clock)
+
+
+def drift_lines(report: DriftReport, *, tool_version: str, clock: Clock = time.time) -> list[Line]:
+    """Everything that ``drift`` tells, one line for each finding."""
+    return [version_line(tool_version, clock), *(_drift_entry(item, clock) for item in report.entries)]
+
+
+def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
+    """One complaint."""
+    label = "Error" if item.severity is Severity.ERROR else "Warning"
+    found: Line = {"severity": item.severity.value, "code": item.code, "summary": item.summary, "detail": item.detail}
+    if item.address:
+        found["address"] = item.address
+    if item.subject:
+        found["range"] = _range(item.subject, sources.get(item.subject.path))
+    return _line(_LEVELS[item.severity], f"{label}: {item.summary}", clock, {"type": "diagnostic", "diagnostic": found})
+
+
+def _is_told(resource: PlannedResource) -> bool:
+    return resource.action not in (Action.NO_OP, Action.RECORD) or bool(resource.proposal.blockers)
+
+
+def _planned(resource: PlannedResource, clock: Clock) -> Line:
+    action = _ACTIONS[resource.action]
+    change: Line = {"resource": resource_record(resource.address, resource.provider), "action": action}
+    if resource.action is Action.REPLACE:
+        change["reason"] = "requested" if resource.replace else "cannot_update"
+    if resource.action in (Action.DELETE, Action.FORGET) and resource.desired is None:
+        change["reason"] = "delete_because_no_resource_config"
+    if resource.action is Action.ADOPT:
+        change["importing"] = {"id": resource.import_id or resource.address}
+    blocked = bool(resource.proposal.blockers)
+    change["flareiac"] = {"restart": resource.restarts, "blocked": blocked, "reasons": list(resource.proposal.reasons)}
+    told = "Blocked, can not be applied as written" if blocked else f"Plan to {action}"
+    return _line("info", f"{resource.address}: {told}", clock, {"type": "planned_change", "change": change})
+
+
+def _drifted(resource: PlannedResource, clock: Clock) -> Line:
+    gone = resource.observed is None
+    change: Line = {
+        "resource": resource_record(resource.address, resource.provider),
+        "action": "delete" if gone else "update",
+        "flareiac": {"drift": list(resource.proposal.drift)},
+    }
+    return _line("info", f"{resource.address}: Drift detected ({change['action']})", clock, {"type": "resource_drift", "change": change})
+
+
+def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
+    action = "delete" if entry.kind is DriftClass.MISSING else "noop" if entry.kind is DriftClass.UNMANAGED else "update"
+    change: Line = {
+        "resource": resource_record(entry.address, ""),
+        "action": action,
+        "flareiac": {"class": entry.kind.value, "drift": list(entry.texts)},
+    }
+    return _line("info", f"{entry.address}: Drift detected ({entry.kind.value})", clock, {"type": "resource_drift", "change": change})
+
+
+def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:
+    told: Line = {}
+    for name, change in changes.items():
+        action = "create" if change.before is None else "delete" if change.after is None else "update"
+        told[name] = {"sensitive": any(item is not None and item.sensitive for item in (change.before, change.after)), "action": action}
+    return _line("info", f"Outputs: {len(told)}", clock, {"type": "outputs", "outputs": told})
+
+
+def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
+    changes = {
+        "add": found.add,
+        "change": found.change,
+        "import": found.imported,
+        "remove": found.destroy,
+        "forget": found.forget,
+        "restart": found.restart,
+        "operation": operation,
+    }
+    return _line("info", message, clock, {"type": "change_summary", "changes": changes})
+
+
+def _hook(kind: str, message: str, operation: Operation, clock: Clock, elapsed: float | None = None, *, level: str = "info") -> Line:
+    hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
+    if elapsed is not None:
+        hook["elapsed_seconds"] = int(elapsed)
+    hook["flareiac"] = {"operation": operation.id, "verb": operation.verb.value}
+    return _line(level, message, clock, {"type": kind, "hook": hook})
+
+
+def resource_record(address: str, provider: str) -> Line:
+    """The ``resource`` object of a line."""
+    parts = parsed(address)
+    module = ".".join(map(str, parts.module))
+    return {
+        "addr": address,
+        "module": module,
+        "resource": address.removeprefix(f"{module}.") if module else address,
+        "implied_provider": provider or "flareiac",
+        "resource_type": parts.type,
+        "resource_name": parts.name,
+        "resource_key": parts.key,
+    }
+
+
+def _range(span: Span, source: Source | None) -> Line:
+    def corner(line: int, column: int, offset: int) -> Line:
+        byte = len(source.text[:offset].encode()) if source else offset
+        return {"line": line, "column": column, "byte": byte}
+
+    return {
+        "filename": span.path,
+        "start": corner(span.start.line, span.start.column, span.start.offset),
+        "end": corner(span.end.line, span.end.column, span.end.offset),
+    }
+
+
+def _line(level: str, message: str, clock: Clock, extra: Line) -> Line:
+    now = datetime.fromtimestamp(clock(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"@level": level, "@message": message, "@module": _MODULE, "@timestamp": now, **extra}

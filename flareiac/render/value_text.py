@@ -1,0 +1,154 @@
+"""How plain data is written for people: as in HCL, on one line where it fits, with nothing in it that could steer a terminal."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+
+from flareiac.kernel.data import Data, Reference, Unknown
+from flareiac.render.redaction import Redacted
+from flareiac.sdk.changes import Absent
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_INDENT = "    "
+
+
+def printable(text: str) -> str:
+    """The text with control characters (but tab and line feed) spelled out."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def quoted(text: str) -> str:
+    """A text as an HCL string on one line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+    return f'"{printable(escaped.replace("${", "$${").replace("%{", "%%{"))}"'
+
+
+def key_text(key: str) -> str:
+    """An object key: bare where HCL allows it."""
+    return key if _IDENTIFIER.match(key) else quoted(key)
+
+
+def inline(value: Data) -> str:
+    """A value on one line."""
+    match value:
+        case None | Absent():
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case Reference(address):
+            return address
+        case Unknown() | Redacted():
+            return repr(value)
+        case dict():
+            inner = ", ".join(f"{key_text(key)} = {inline(item)}" for key, item in value.items())
+            return f"{{ {inner} }}" if inner else "{}"
+        case list() | tuple():
+            return f"[{', '.join(map(inline, value))}]"
+        case _:
+            return json.dumps(value)
+
+
+def assignment(label: str, value: Data, width: int) -> list[str]:
+    """``label = value`` as lines: one where it fits into ``width`` columns, else nested, without outer indent."""
+    if is_text_block(value):
+        return [f"{label} = <<-EOT", *(f"{_INDENT}{printable(line)}".rstrip() for line in _text_lines(value)), "EOT"]
+    flat = f"{label} = {inline(value)}"
+    if len(flat) <= width and not _holds_text_block(value):
+        return [flat]
+    match value:
+        case dict():
+            return [f"{label} = {{", *_indented(body(value, width - len(_INDENT))), "}"]
+        case list() | tuple() if value:
+            lines: list[str] = []
+            for item in value:
+                lines.extend(_element(item, width - len(_INDENT)))
+            return [f"{label} = [", *_indented(lines), "]"]
+        case _:
+            return [flat]
+
+
+def body(attributes: Mapping[str, Data], width: int) -> list[str]:
+    """The attributes of a body or an object, equals signs aligned among neighbours; null ones are left out."""
+    items = [assignment(key_text(key), value, width) for key, value in attributes.items() if value is not None]
+    return [line for lines in aligned(items) for line in lines]
+
+
+def aligned(items: list[list[str]]) -> list[list[str]]:
+    """The same items with the first equals sign of neighbouring one-line items in one column."""
+    result: list[list[str]] = []
+    run: list[list[str]] = []
+    for item in [*items, []]:
+        if len(item) == 1:
+            run.append(item)
+            continue
+        column = max((_label_end(line) for [line] in run), default=0)
+        result.extend([[_pad(line, column)] for [line] in run])
+        run = []
+        if item:
+            result.append(item)
+    return result
+
+
+def is_text_block(value: Data) -> bool:
+    """Whether a value is a text of several lines."""
+    return isinstance(value, str) and "\n" in value.rstrip("\n")
+
+
+def text_difference(old: str, new: str) -> list[tuple[str, str]]:
+    """Two texts line by line: each line with its sign (`` ``, ``-``, ``+``); long unchanged stretches are folded."""
+    before, after = _text_lines(old), _text_lines(new)
+    lines: list[tuple[str, str]] = []
+    seen = 0
+    for group in difflib.SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(2):
+        lines.extend(_folded(group[0][1] - seen))
+        for tag, start, end, new_start, new_end in group:
+            if tag == "equal":
+                lines.extend((" ", line) for line in before[start:end])
+            else:
+                lines.extend(("-", line) for line in before[start:end])
+                lines.extend(("+", line) for line in after[new_start:new_end])
+            seen = end
+    return [(sign, printable(line)) for sign, line in [*lines, *_folded(len(before) - seen)]]
+
+
+def _folded(count: int) -> list[tuple[str, str]]:
+    """The line that stands for so many unchanged ones."""
+    return [(" ", f"# ({count} unchanged {'line' if count == 1 else 'lines'})")] if count > 0 else []
+
+
+def _text_lines(text: str) -> list[str]:
+    return text.rstrip("\n").split("\n")
+
+
+def _holds_text_block(value: Data) -> bool:
+    match value:
+        case dict():
+            return any(_holds_text_block(item) for item in value.values())
+        case list() | tuple():
+            return any(_holds_text_block(item) for item in value)
+        case _:
+            return is_text_block(value)
+
+
+def _element(value: Data, width: int) -> list[str]:
+    flat = f"{inline(value)},"
+    if len(flat) <= width or not isinstance(value, dict) or not value:
+        return [flat]
+    return ["{", *_indented(body(value, width - len(_INDENT))), "},"]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"{_INDENT}{line}" if line else line for line in lines]
+
+
+def _label_end(line: str) -> int:
+    return line.index(" = ")
+
+
+def _pad(line: str, column: int) -> str:
+    at = _label_end(line)
+    return f"{line[:at]}{' ' * (column - at)}{line[at:]}"
