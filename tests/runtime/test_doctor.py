@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.runtime.doctor import Verdict, check_runtime
+from flareiac.sdk.provider import Verdict
+from flareiac_spark.runtime.doctor import check_runtime
 from flareiac_spark.runtime.versions import default_packages
 
 

@@ -2,32 +2,15 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import Check, Verdict
 from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.cache import cache_directory
 from flareiac_spark.runtime.jars import locked_jars
 from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
-
-
-class Verdict(StrEnum):
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One finding. ``fix`` is empty when there is nothing to do."""
-
-    name: str
-    verdict: Verdict
-    text: str
-    fix: str = ""
 
 
 def check_runtime(project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ) -> tuple[Check, ...]:

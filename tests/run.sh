@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Sets everything up on a machine with nothing but Python 3.11 (and root or sudo, where Java has to be installed), and runs every check and test.
+#
+#   bash tests/run.sh [-fast] [PYTEST ARGUMENTS...]
+#
+# -fast leaves out what needs a JVM. Other arguments go to pytest as they are.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fast=no
+arguments=()
+for argument in "$@"; do
+  case "$argument" in
+    -fast | --fast) fast=yes ;;
+    *) arguments+=("$argument") ;;
+  esac
+done
+
+source tests/setup/machine.sh
+exec </dev/null
+
+python=$(find_python)
+make_venv "$python" .venv
+install_project .venv "spark,dev"
+export PATH="$PWD/.venv/bin:$PATH"
+
+if [ "$fast" = no ]; then
+  ensure_java .venv/bin/python
+  say "Jars and the class-data archive (into the user's cache)"
+  FLAREIAC_TEST_JARS=$(.venv/bin/python -m flareiac_spark.runtime.fetch --archive)
+  export FLAREIAC_TEST_JARS
+fi
+
+say "Style, types, layers"
+ruff check .
+ruff format --check .
+mypy
+lint-imports
+
+say "Tests"
+if [ "$fast" = yes ]; then
+  exec pytest -n 2 -m "not jvm" ${arguments[@]+"${arguments[@]}"}
+fi
+# Tests of one file share a Spark application, so a file stays on one worker; two JVMs are what two cores carry.
+exec pytest -n 2 --dist loadfile ${arguments[@]+"${arguments[@]}"}

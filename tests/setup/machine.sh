@@ -1,0 +1,73 @@
+# Sourced by tests/run.sh and examples/quickstart/run.sh: what a bare machine needs. Everything that is installed is said first.
+
+say() { printf '\n== %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else
+    echo "error: \"$*\" needs root, and there is no sudo. Run it as root and start again." >&2
+    return 1
+  fi
+}
+
+apt_updated=no
+apt_install() {
+  if ! command -v apt-get >/dev/null; then
+    echo "error: $* is needed, and there is no apt-get to install it with. Install it and start again." >&2
+    return 1
+  fi
+  say "Installing $* with apt-get"
+  if [ "$apt_updated" = no ]; then
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+    apt_updated=yes
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+# Prints the path of a Python that is new enough.
+find_python() {
+  local name path
+  for name in "${FLAREIAC_PYTHON:-}" python3.11 python3.12 python3.13 python3; do
+    [ -n "$name" ] || continue
+    path=$(command -v "$name") || continue
+    if "$path" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$path"
+      return
+    fi
+  done
+  echo "error: no Python 3.11 or newer was found. Install one, or name it in FLAREIAC_PYTHON." >&2
+  return 1
+}
+
+# make_venv PYTHON DIRECTORY: a virtual environment with pip; one that works is used again.
+make_venv() {
+  local python=$1 directory=$2
+  if "$directory/bin/python" -m pip --version >/dev/null 2>&1; then return; fi
+  say "Virtual environment in $directory"
+  rm -rf "$directory"
+  # Debian keeps ensurepip in a package of its own.
+  if ! "$python" -c 'import ensurepip' 2>/dev/null; then
+    apt_install "python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
+  fi
+  "$python" -m venv "$directory"
+}
+
+# install_project DIRECTORY EXTRAS: the project, editable; skipped when pyproject.toml has not changed since.
+install_project() {
+  local directory=$1 extras=$2 stamp
+  stamp="$extras $(cksum <pyproject.toml) $PWD"
+  if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
+  say "Installing flareiac[$extras] into $directory"
+  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off -e ".[$extras]"
+  echo "$stamp" >"$directory/flareiac-installed"
+}
+
+# ensure_java PYTHON: a Java that Spark runs on, installed where there is none. PYTHON has the project installed.
+ensure_java() {
+  local look='from flareiac_spark.runtime.java import find_java; import sys; java = find_java(); print(java.home) if java else sys.exit(1)'
+  if ! JAVA_HOME=$("$1" -c "$look"); then
+    apt_install openjdk-17-jre-headless || apt_install openjdk-21-jre-headless
+    JAVA_HOME=$("$1" -c "$look")
+  fi
+  export JAVA_HOME
+  echo "Java: $JAVA_HOME"
+}
