@@ -1,0 +1,23 @@
+"""Which catalog a resource belongs to when it does not say."""
+
+from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.provider import References
+
+
+def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:
+    """The catalog that is named, or else the only one there is."""
+    if isinstance(value, Reference):
+        return value
+    known = sorted(address for address, item in references.items() if item.type == "catalog")
+    if len(known) == 1:
+        return Reference(known[0])
+    diagnostics.error(
+        "FII005",
+        "Which catalog is meant is not clear" if known else "There is no catalog",
+        f"{len(known)} catalogs are declared; name one of them: {' or '.join(f'catalog = {item}' for item in known)}."
+        if known
+        else 'Declare one: catalog "lake" {}',
+        attribute=("catalog",),
+    )
+    return Reference(known[0] if known else "catalog.lake")

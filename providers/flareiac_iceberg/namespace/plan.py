@@ -1,0 +1,124 @@
+"""What apply would do with a namespace. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step
+from flareiac.sdk.classify import classify
+from flareiac.sdk.provider import PlanRequest, Present, Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class NamespacePlanner:
+    """Pure knowledge of namespaces."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        """The proposal; what can not be done as written is a blocker in it."""
+        if request.desired is None:
+            assert request.recorded is not None, "a namespace that is not declared is recorded"
+            return _removal(request, request.recorded)
+        if not isinstance(request.observed, Present):
+            return _creation(request, request.desired)
+        return _update(request, request.desired, request.observed)
+
+
+def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
+    if not isinstance(request.observed, Present):
+        return Proposal(action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",))
+    if recorded.attributes["on_destroy"] == "retain" and not request.destroy_object:
+        return Proposal(action=Action.FORGET, planned=None, reasons=("on_destroy is retain: the namespace stays",))
+    step = Step(text="drop the namespace", effect=Effect.METADATA, why="Only when it is empty.")
+    return Proposal(action=Action.DELETE, planned=None, steps=(step,), fingerprint={"namespace": "present"}, payload={})
+
+
+def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
+    again = request.recorded is not None
+    return Proposal(
+        action=Action.CREATE,
+        planned=desired,
+        changes=classify(desired, None, None),
+        steps=(Step(text="create the namespace", effect=Effect.METADATA),),
+        blockers=_moved(request, desired),
+        drift=("the namespace was dropped outside of FlareIaC",) if again else (),
+        fingerprint={"namespace": "absent"},
+        payload={"set": desired["properties"] or {}, "remove": []},
+    )
+
+
+def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+    recorded = request.recorded
+    live = observed.attributes
+    changes = classify(desired, recorded.attributes if recorded else None, live)
+    there, wanted = live["properties"], desired["properties"] or {}
+    was = (recorded.attributes["properties"] or {}) if recorded else {}
+    put = {name: value for name, value in wanted.items() if there.get(name) != value}
+    remove = [name for name in was if desired["properties"] is not None and name not in wanted and name in there]
+    kept = any(change.path == ("on_destroy",) for change in changes)
+    return Proposal(
+        action=_action(recorded, worth=bool(put or remove or kept), record=bool(changes)),
+        planned=desired,
+        changes=changes,
+        steps=_steps(put, remove),
+        blockers=(*_moved(request, desired), *_foreign(request, observed)),
+        drift=tuple(map(_drift, (item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)))) if recorded else (),
+        fingerprint={"namespace": "present", "properties": {name: there.get(name) for name in sorted({*wanted, *was})}},
+        payload={"set": put, "remove": remove},
+    )
+
+
+def _action(recorded: Recorded | None, *, worth: bool, record: bool) -> Action:
+    if recorded is None:
+        return Action.ADOPT
+    if worth:
+        return Action.UPDATE
+    return Action.RECORD if record else Action.NO_OP
+
+
+def _steps(put: Attributes, remove: list[str]) -> tuple[Step, ...]:
+    steps = [Step(text=f'set property {name} to "{value}"', effect=Effect.METADATA) for name, value in put.items()]
+    return (*steps, *(Step(text=f"remove property {name}", effect=Effect.METADATA) for name in remove))
+
+
+def _drift(change: AttributeChange) -> str:
+    name = change.path[-1]
+    if change.live is ABSENT:
+        return f'property "{name}" was removed outside of FlareIaC'
+    return f'property "{name}" was changed from "{_text(change.old)}" to "{_text(change.live)}" outside of FlareIaC'
+
+
+def _text(value: Data) -> str:
+    return "" if value is ABSENT else str(value)
+
+
+def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
+    """A namespace that a table brought along is taken over silently; another one only when an import asks for it."""
+    if request.recorded is not None or request.importing or observed.identity.get("created_by"):
+        return ()
+    assert request.desired is not None, "only a declared namespace can be foreign"
+    name = _import_id(request.desired)
+    blocker = Blocker(
+        code="FII024",
+        summary=f"the namespace {name} exists already and is not in the state",
+        why="FlareIaC changes only what it created or was told to adopt.",
+        ways_out=(f'import {{\n  to = {request.address}\n  id = "{name}"\n}}',),
+    )
+    return (blocker,)
+
+
+def _import_id(attributes: Attributes) -> str:
+    catalog = attributes["catalog"]
+    label = catalog.address.rpartition(".")[2] if isinstance(catalog, Reference) else str(catalog)
+    return f"{label}.{attributes['name']}"
+
+
+def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
+    recorded = request.recorded
+    if recorded is None or all(recorded.attributes[name] == desired[name] for name in ("catalog", "name")):
+        return ()
+    blocker = Blocker(
+        code="FII025",
+        summary=f"the namespace {_import_id(recorded.attributes)} can not become {_import_id(desired)}",
+        why="Catalogs do not rename namespaces.",
+        ways_out=("write its old name again", "give the block another label; the old namespace is then forgotten"),
+    )
+    return (blocker,)

@@ -1,0 +1,61 @@
+"""What users may write in a ``namespace`` block, and its canonical attributes."""
+
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.types import STRING, MapType, RefType
+from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.validators import not_empty, one_of
+from flareiac_iceberg.catalog.choice import chosen_catalog
+from flareiac_iceberg.table.canonical import check_namespace
+
+SCHEMA: Final = Block(
+    description="A namespace of a catalog.",
+    attributes={
+        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog that holds it. Default: the only one declared."),
+        "name": Attribute(
+            type=STRING, description="Its name, levels separated by dots. Default: the block's label.", validators=(not_empty,)
+        ),
+        "properties": Attribute(type=MapType(STRING), description="Its properties.", effect="metadata only"),
+        "on_destroy": Attribute(
+            type=STRING,
+            description="What removing the block does: retain (forget the namespace) or drop (when it is empty).",
+            default="retain",
+            validators=(one_of("retain", "drop"),),
+            effect="state only",
+        ),
+    },
+)
+
+
+def canonical(decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Canonical attributes of a namespace."""
+    wanted = decoded.attributes
+    name = wanted.get("name") or decoded.name
+    if name is UNKNOWN:
+        diagnostics.error(
+            "FII050", "name must be known when the plan is made", "Write it out, or take it from a variable.", attribute=("name",)
+        )
+        name = decoded.name
+    for key in wanted.get("properties") or {}:
+        if key == "exists" or key.startswith("flareiac."):
+            diagnostics.error(
+                "FII065", f'The property "{key}" can not be set', "It is kept for marks of its own.", attribute=("properties",)
+            )
+    properties = wanted.get("properties")
+    return {
+        "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
+        "name": check_namespace(name, ("name",), diagnostics),
+        "properties": None if properties is None else dict(sorted(properties.items())),
+        "on_destroy": wanted.get("on_destroy") or "retain",
+    }
+
+
+def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+    """A namespace holds its name in its catalog."""
+    catalog = references.get(attributes["catalog"].address)
+    where = f"{catalog.attributes['uri']}#{catalog.attributes['name']}" if catalog else str(attributes["catalog"])
+    return (Claim(subject=f"namespace {attributes['name']} in {where}", holder=address, relation=Relation.REAL_NAME, reason=""),)

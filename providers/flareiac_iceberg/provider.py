@@ -1,0 +1,88 @@
+"""The provider: its block types and functions, and the session that opens drivers."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.provider import Driver, Function, Kind, Project, ResourceType, Session
+from flareiac_iceberg.catalog import schema as catalog_schema
+from flareiac_iceberg.catalog import spec as catalog_spec
+from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.functions import FUNCTIONS
+from flareiac_iceberg.namespace import schema as namespace_schema
+from flareiac_iceberg.namespace.apply import NamespaceDriver
+from flareiac_iceberg.namespace.plan import NamespacePlanner
+from flareiac_iceberg.table import canonical as table_canonical
+from flareiac_iceberg.table import schema as table_schema
+from flareiac_iceberg.table.apply import TableDriver
+from flareiac_iceberg.table.plan import TablePlanner
+
+_TYPES: Final = (
+    ResourceType(
+        name="catalog",
+        kind=Kind.CONNECTION,
+        schema=catalog_schema.SCHEMA,
+        description="Where tables are registered, and where their files go.",
+        canonical=catalog_spec.canonical,
+        default={},
+        order=0,
+    ),
+    ResourceType(
+        name="namespace",
+        kind=Kind.MANAGED,
+        schema=namespace_schema.SCHEMA,
+        description="A namespace and its properties.",
+        canonical=namespace_schema.canonical,
+        planner=NamespacePlanner(),
+        claims=namespace_schema.claims,
+        order=10,
+    ),
+    ResourceType(
+        name="table",
+        kind=Kind.MANAGED,
+        schema=table_schema.SCHEMA,
+        description="An Iceberg table: schema, layout and properties.",
+        canonical=table_canonical.canonical,
+        planner=TablePlanner(),
+        claims=table_canonical.claims,
+        computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
+        order=20,
+    ),
+)
+
+
+class IcebergSession:
+    """Open catalogs, shared by the drivers."""
+
+    def __init__(self, project: Project) -> None:
+        self._connections = Connections()
+        self._drivers: dict[str, Driver] = {
+            "namespace": NamespaceDriver(self._connections),
+            "table": TableDriver(project, self._connections),
+        }
+
+    def driver(self, type_name: str) -> Driver:
+        """The driver of a managed type."""
+        return self._drivers[type_name]
+
+    def close(self) -> None:
+        """Closes every catalog."""
+        self._connections.close()
+
+
+class IcebergProvider:
+    """What the entry point hands out."""
+
+    name = "iceberg"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        """catalog, namespace, table."""
+        return _TYPES
+
+    def functions(self) -> Sequence[Function]:
+        """Partition transforms and sort directions."""
+        return FUNCTIONS
+
+    def open(self, project: Project) -> Session:
+        """A session; opens nothing until a driver is asked."""
+        return IcebergSession(project)

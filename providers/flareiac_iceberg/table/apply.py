@@ -1,0 +1,234 @@
+"""The driver of tables: reads cheaply, and carries out what a planner proposed as one commit. Touches the world."""
+
+import random
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, Project, ReadRequest, Recorded, Unreadable
+from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.catalog.pointers import Pointer, tables_in
+from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
+from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop
+from flareiac_iceberg.table.create import definition
+from flareiac_iceberg.table.diff import NOTHING, Known, difference
+from flareiac_iceberg.table.evolve import updates
+from flareiac_iceberg.table.metadata import created_by, load, taken_apart
+from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
+from flareiac_iceberg.table.spec import spec_of
+
+ATTEMPTS: Final = 20
+"""Commits that are tried beside busy writers before giving up."""
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 2.0
+
+
+class TableDriver:
+    """Reads and changes tables. Safe to use from several threads."""
+
+    def __init__(self, project: Project, connections: Connections) -> None:
+        self._project = project
+        self._connections = connections
+        self._prefetched: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
+        self._waiting: dict[str, tuple[str, str]] = {}
+        self._lock = threading.Lock()
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None:
+        """Asks each namespace once; every answer serves one read of each of these resources."""
+        entries = group(requests)
+        waiting: dict[str, tuple[str, str]] = {}
+        for request in requests:
+            try:
+                key = key_of(requested(request))
+            except Failure:
+                continue
+            if key in entries:
+                waiting[request.address] = key
+        with self._lock:
+            self._prefetched, self._waiting = entries, waiting
+
+    def read(self, request: ReadRequest) -> Observation:
+        """What is there; nothing is opened but the catalog when the recorded metadata file is still the current one."""
+        try:
+            target = requested(request)
+            return observe(request, target, self._entries(request.address, target))
+        except Failure as failure:
+            return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
+
+    def _entries(self, address: str, target: Target) -> Mapping[str, Pointer] | None:
+        with self._lock:
+            key = self._waiting.pop(address, None)
+            if key == key_of(target):
+                return self._prefetched[key]
+        return tables_in(target.catalog, target.namespace)
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        """Creates, adopts or updates. The same request again finds what the first one did."""
+        try:
+            planned = _planned(request)
+            target = target_of(planned, request.references)
+            if request.payload["requirements"] is None:
+                return self._create(request, target, planned)
+            return self._update(request, target, planned)
+        except Failure as failure:
+            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        """Drops or purges the recorded table, never another one of its name."""
+        try:
+            recorded = _recorded(request)
+            target = target_of(recorded.attributes, request.references)
+            metadata = self._metadata(target)
+            if metadata is None:
+                return Applied(attributes=recorded.attributes, identity=recorded.identity)
+            location, content = metadata
+            if content["table-uuid"] != recorded.identity.get("uuid"):
+                return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
+            purge = request.payload["mode"] == "purge"
+            drop(self._connections, target, purge=purge)
+        except Failure as failure:
+            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+        kept = "" if purge else f"; its last metadata file is {location}"
+        identity = {**recorded.identity, "metadata_location": location}
+        return Applied(attributes=recorded.attributes, identity=identity, messages=(f"dropped {target.full_name}{kept}",))
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to change."""
+        attributes = request.planned if request.action != "delete" else _recorded(request).attributes
+        if attributes is None:
+            return None
+        found = self._metadata(target_of(attributes, request.references))
+        if request.action == "delete":
+            recorded = _recorded(request)
+            gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
+            return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None
+        planned = _planned(request)
+        if found is None:
+            return None
+        if request.payload["requirements"] is None:
+            return _applied(planned, found) if created_by(found[1]) == request.key else None
+        return _applied(planned, found) if _nothing_left(request, planned, found) else None
+
+    def _create(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
+        spec = spec_of(planned)
+        location = None if spec.location is None else absolute_location(spec.location, self._project.root) or spec.location
+        try:
+            create(self._connections, target, definition(spec, request.key), location, request.key)
+            message = f"created {target.full_name}"
+        except Exists:
+            message = f"{target.full_name} had been created by this operation before"
+        found = self._metadata(target)
+        if found is None or created_by(found[1]) != request.key:
+            return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
+        return _applied(planned, found, message)
+
+    def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
+        changes = tuple(_known(decode(item), planned) for item in request.payload["changes"])
+        pause = _FIRST_PAUSE
+        for attempt in range(ATTEMPTS):
+            found = self._metadata(target)
+            if found is None:
+                return NotApplied(diagnostics=(_moved(target, "it is gone"),))
+            if _nothing_left(request, planned, found):
+                return _applied(planned, found)
+            trouble = _requirements(request, target, found)
+            if trouble is not None:
+                return NotApplied(diagnostics=(trouble,))
+            try:
+                commit(self._connections, target, found[1], updates(found[1], changes), empty=request.payload["empty"])
+            except Conflict:
+                request.progress(f"{target.full_name}: another writer committed first, trying again ({attempt + 1})")
+            else:
+                return self._committed(target, planned)
+            if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
+                break
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        return NotApplied(diagnostics=(_starved(target),))
+
+    def _committed(self, target: Target, planned: Attributes) -> Outcome:
+        found = self._metadata(target)
+        if found is None:
+            return NotApplied(diagnostics=(_moved(target, "it was dropped right after the change"),))
+        return _applied(planned, found, f"changed {target.full_name} in one commit")
+
+    def _metadata(self, target: Target) -> tuple[str, Attributes] | None:
+        """The location and content of the current metadata, or None if there is no such table."""
+        pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+        return None if pointer is None else (pointer.location, load(pointer.location))
+
+
+def _planned(request: ApplyRequest) -> Attributes:
+    assert request.planned is not None, "what is created or updated is planned"
+    return request.planned
+
+
+def _recorded(request: ApplyRequest) -> Recorded:
+    assert request.recorded is not None, "what is deleted is recorded"
+    return request.recorded
+
+
+def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str) -> Applied:
+    _, identity = taken_apart(found[1], found[0])
+    return Applied(attributes=planned, identity=identity, messages=messages)
+
+
+def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, Attributes]) -> bool:
+    """Whether the table is the one that was planned for and satisfies what was planned already."""
+    wanted = request.payload["requirements"]["uuid"]
+    if found[1]["table-uuid"] != wanted:
+        return False
+    spec, identity = taken_apart(found[1], found[0])
+    recorded = NOTHING if request.recorded is None else _as_known(request.recorded)
+    observed = Known(spec=spec, field_ids=identity["field_ids"], defaults=identity["defaults"])
+    return not difference(spec_of(planned), recorded, observed).changes
+
+
+def _as_known(recorded: Recorded) -> Known:
+    identity = recorded.identity
+    return Known(spec=spec_of(recorded.attributes), field_ids=identity.get("field_ids") or {}, defaults=identity.get("defaults") or {})
+
+
+def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attributes]) -> Diagnostic | None:
+    _, identity = taken_apart(found[1], found[0])
+    wanted = request.payload["requirements"]
+    names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
+    moved = [text for name, text in names.items() if identity[name] != wanted[name]]
+    if moved:
+        return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
+    if request.payload["empty"] and identity["snapshot_id"] is not None:
+        return _moved(target, "rows were written since the plan was made, and a not null column needs a table without rows")
+    return None
+
+
+def _known(change: Change, planned: Attributes) -> Change:
+    """A change with a value that was unknown at plan time filled in."""
+    match change:
+        case SetProperty(name=name, new=new) if new is UNKNOWN:
+            return replace(change, new=planned["properties"][name])
+        case SetTag(name=name, new=new) if new is UNKNOWN:
+            return replace(change, new=planned["tags"][name])
+        case SetTableComment(new=new) if new is UNKNOWN:
+            return replace(change, new=planned["comment"])
+        case _:
+            return change
+
+
+def _moved(target: Target, what: str) -> Diagnostic:
+    return error(
+        "FII040",
+        f"The table {target.full_name} is not what the plan was made for",
+        f"{what[0].upper()}{what[1:]}. Nothing of this change took effect. Make a new plan and look at it.",
+    )
+
+
+def _starved(target: Target) -> Diagnostic:
+    return error(
+        "FII041",
+        f"The table {target.full_name} could not be changed",
+        f"Other writers committed first, {ATTEMPTS} times in a row. Nothing of this change took effect. Apply again when they are less "
+        "busy, or stop them meanwhile.",
+    )

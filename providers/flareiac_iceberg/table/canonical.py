@@ -1,0 +1,355 @@
+"""From a ``table`` block to canonical attributes: types parsed, defaults of meaning filled in, everything wrong reported at once. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac_iceberg.catalog.choice import chosen_catalog
+from flareiac_iceberg.column_types import TypeTextError, parse
+from flareiac_iceberg.functions import partition, sort_field
+from flareiac_iceberg.table.rename import declared_steps
+from flareiac_iceberg.table.spec import (
+    Column,
+    PartitionField,
+    SortField,
+    column_data,
+    flatten,
+    is_inside,
+    parent_of,
+    partition_data,
+    sort_data,
+)
+
+_TIMES: Final = frozenset({"timestamptz", "timestamp_ntz"})
+_HASHED: Final = frozenset({"int", "long", "decimal", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "fixed", "binary"})
+_NESTED: Final = frozenset({"struct", "list", "map"})
+_FITS: Final = {
+    "year": _TIMES | {"date"},
+    "month": _TIMES | {"date"},
+    "day": _TIMES | {"date"},
+    "hour": _TIMES,
+    "bucket": _HASHED,
+    "truncate": frozenset({"int", "long", "decimal", "string", "binary"}),
+}
+"""Which types a transform takes; identity takes every one that is not nested."""
+
+_RESERVED: Final = {
+    "comment": "use the attribute comment",
+    "write.distribution-mode": "use the attribute distribution",
+    "format-version": "use the attribute format_version",
+    "identifier-fields": "use the attribute identifier",
+    "sort-order": "use the attribute sort_by",
+    "location": "use the attribute location",
+    "provider": "Spark keeps it for itself",
+    "owner": "Spark keeps it for itself",
+    "external": "Spark keeps it for itself",
+    "is_managed_location": "Spark keeps it for itself",
+    "uuid": "Iceberg sets it",
+    "snapshot-count": "Iceberg sets it",
+    "current-snapshot-id": "Iceberg sets it",
+    "current-snapshot-summary": "Iceberg sets it",
+    "current-snapshot-timestamp-ms": "Iceberg sets it",
+    "current-schema": "Iceberg sets it",
+    "default-partition-spec": "Iceberg sets it",
+    "default-sort-order": "Iceberg sets it",
+}
+_NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
+
+
+def canonical(decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Canonical attributes; what is wrong is reported and replaced by something that lets checking go on."""
+    wanted = decoded.attributes
+    _refuse_unknown(wanted, diagnostics)
+    columns = _columns(wanted.get("column"), diagnostics)
+    return {
+        "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
+        "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
+        "name": _name(wanted.get("name") or decoded.name, diagnostics),
+        "identifier": _identifier(wanted.get("identifier"), columns, diagnostics),
+        "columns": None if columns is None else {path: column_data(column) for path, column in columns.items()},
+        "column_order": None if columns is None else list(columns),
+        "partition_by": _partitions(wanted.get("partition_by"), columns, diagnostics),
+        "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
+        "distribution": wanted.get("distribution"),
+        "properties": _properties(wanted.get("properties"), diagnostics),
+        "comment": wanted.get("comment"),
+        "format_version": _version(wanted.get("format_version"), diagnostics),
+        "location": wanted.get("location"),
+        "tags": _sorted(wanted.get("tags")),
+        "on_destroy": wanted.get("on_destroy") or "retain",
+        "renamed": _renamed(wanted.get("renamed"), columns, diagnostics),
+    }
+
+
+def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+    """A table holds its name in its catalog: two blocks can not both be it."""
+    catalog = references.get(attributes["catalog"].address)
+    where = f"{catalog.attributes['uri']}#{catalog.attributes['name']}" if catalog else str(attributes["catalog"])
+    subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
+    return (Claim(subject=subject, holder=address, relation=Relation.REAL_NAME, reason=""),)
+
+
+def _refuse_unknown(wanted: Attributes, diagnostics: Diagnostics) -> None:
+    for name in (
+        "namespace",
+        "name",
+        "identifier",
+        "partition_by",
+        "sort_by",
+        "distribution",
+        "format_version",
+        "location",
+        "on_destroy",
+        "renamed",
+    ):
+        if _has_unknown(wanted.get(name)):
+            _unknown((name,), diagnostics)
+            wanted[name] = None
+    for label, column in (wanted.get("column") or {}).items():
+        for name, value in column.items():
+            if _has_unknown(value):
+                _unknown(("column", label, name), diagnostics)
+                column[name] = "string" if name == "type" else None
+
+
+def _has_unknown(value: Data) -> bool:
+    match value:
+        case dict():
+            return any(map(_has_unknown, value.values()))
+        case list() | tuple():
+            return any(map(_has_unknown, value))
+        case _:
+            return value is UNKNOWN
+
+
+def _unknown(path: tuple[str, ...], diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        "FII050",
+        f"{path[-1]} must be known when the plan is made",
+        "It depends on a value that only apply can tell. Write it out, or take it from a variable.",
+        attribute=path,
+    )
+
+
+def _namespace(value: Data, references: References, diagnostics: Diagnostics) -> str:
+    if isinstance(value, Reference):
+        resolved = references.get(value.address)
+        return str(resolved.attributes["name"]) if resolved else "default"
+    return check_namespace(value or "default", ("namespace",), diagnostics)
+
+
+def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics) -> str:
+    """A namespace's name, its levels separated by dots."""
+    for level in value.split("."):
+        if not _NAME.fullmatch(level):
+            diagnostics.error(
+                "FII051",
+                f'"{value}" can not be a namespace',
+                "Its levels are separated by dots; a level is not empty and has no slash, back-quote or control character.",
+                attribute=path,
+            )
+            return "default"
+    return value
+
+
+def _name(value: str, diagnostics: Diagnostics) -> str:
+    if not _NAME.fullmatch(value):
+        diagnostics.error(
+            "FII052",
+            f'"{value}" can not be a table\'s name',
+            "A name is not empty and has no dot, slash, back-quote or control character. The namespace has an attribute of its own.",
+            attribute=("name",),
+        )
+    return value
+
+
+def _columns(blocks: Mapping[str, Attributes] | None, diagnostics: Diagnostics) -> dict[str, Column] | None:
+    if not blocks:
+        return None
+    found: dict[str, Column] = {}
+    lower: dict[str, str] = {}
+    for name, block in blocks.items():
+        _column_name(name, lower, diagnostics)
+        try:
+            kind, required = parse(block["type"])
+        except TypeTextError as trouble:
+            diagnostics.error("FII053", f'The type of column "{name}" is not valid', str(trouble), attribute=("column", name, "type"))
+            kind, required = parse("string")
+        levels = flatten(name, kind, required)
+        tags = _column_tags(name, block.get("tags"), diagnostics)
+        levels[name] = Column(type=levels[name].type, required=required, comment=block.get("comment"), tags=tags)
+        found |= levels
+    return found
+
+
+def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> None:
+    if "." in name or not name.strip():
+        diagnostics.error(
+            "FII054",
+            f'"{name}" can not be a column\'s name',
+            "A dot separates the levels of nested columns, so names have none; and a name is not empty.",
+            attribute=("column", name),
+        )
+    twin = lower.setdefault(name.lower(), name)
+    if twin != name:
+        diagnostics.error(
+            "FII055",
+            f'The columns "{twin}" and "{name}" differ in case only',
+            "Spark does not tell them apart. Give one another name.",
+            attribute=("column", name),
+        )
+
+
+def _column_tags(name: str, tags: list[str] | None, diagnostics: Diagnostics) -> tuple[str, ...] | None:
+    for tag in tags or ():
+        if not tag or "," in tag:
+            diagnostics.error("FII056", f'"{tag}" can not be a tag', "Tags are words without a comma.", attribute=("column", name, "tags"))
+    return None if tags is None else tuple(tags)
+
+
+def _identifier(value: list[str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[str] | None:
+    for path in value or ():
+        column = _existing(path, columns, ("identifier",), diagnostics)
+        if column is None or columns is None:
+            continue
+        above = [item for item in columns if is_inside(path, item)]
+        if column.type in _NESTED | {"float", "double"} or any(columns[item].type in ("list", "map") for item in above):
+            why = "Identifier columns are not float or double, hold one value, and stand in no list or map."
+            diagnostics.error("FII057", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
+        elif not all(columns[item].required for item in above):
+            why = f'It may be null. Write its type as "{column.type} not null", also for the structs around it.'
+            diagnostics.error("FII058", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
+    return None if value is None else list(dict.fromkeys(value))
+
+
+def _existing(path: str, columns: Mapping[str, Column] | None, where: tuple[str, ...], diagnostics: Diagnostics) -> Column | None:
+    """The column at a path; reported when there is none. None also where columns are not managed."""
+    if columns is None:
+        return None
+    if path not in columns:
+        diagnostics.error("FII059", f'There is no column "{path}"', f"{where[0]} names it.{did_you_mean(path, columns)}", attribute=where)
+    return columns.get(path)
+
+
+def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[Attributes] | None:
+    if value is None:
+        return None
+    found: list[PartitionField] = []
+    for item in _list("partition_by", value, diagnostics):
+        term = partition("identity", item) if isinstance(item, str) else item
+        if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "name"}:
+            _not_a_term("partition_by", 'day("ts"), bucket(16, "id") or "region"', diagnostics)
+            continue
+        field = PartitionField(**term)
+        _check_transform(field.transform, field.column, columns, "partition_by", diagnostics)
+        if any(other.term == field.term for other in found):
+            diagnostics.error("FII060", f"{field} stands twice in partition_by", "Remove one of them.", attribute=("partition_by",))
+            continue
+        _check_field_name(field, found, columns, diagnostics)
+        found.append(field)
+    return [partition_data(item) for item in found]
+
+
+def _check_field_name(
+    field: PartitionField, others: list[PartitionField], columns: Mapping[str, Column] | None, diagnostics: Diagnostics
+) -> None:
+    name = field.field_name
+    own = field.transform == "identity" and field.column == name
+    if any(other.field_name == name for other in others) or (name in (columns or {}) and not own):
+        diagnostics.error(
+            "FII061",
+            f'The partition field {field} can not be named "{name}"',
+            f'Another field or column has this name. Give it one of its own as last argument, such as "{name}_part".',
+            attribute=("partition_by",),
+        )
+
+
+def _sorting(value: Data, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> list[Attributes] | None:
+    if value is None:
+        return None
+    found: list[Attributes] = []
+    for item in _list("sort_by", value, diagnostics):
+        term = sort_field("asc", item) if isinstance(item, str) else item
+        if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
+            _not_a_term("sort_by", 'asc("ts") or desc("amount")', diagnostics)
+            continue
+        field = SortField(**term)
+        _check_transform(field.transform, field.column, columns, "sort_by", diagnostics)
+        found.append(sort_data(field))
+    return found
+
+
+def _list(name: str, value: Data, diagnostics: Diagnostics) -> list[Data]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    diagnostics.error("FII062", f"{name} is a list", f"Write {name} = [...], also for one field.", attribute=(name,))
+    return []
+
+
+def _not_a_term(name: str, examples: str, diagnostics: Diagnostics) -> None:
+    diagnostics.error("FII063", f"An element of {name} has no meaning here", f"Elements are {examples}.", attribute=(name,))
+
+
+def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | None, attribute: str, diagnostics: Diagnostics) -> None:
+    column = _existing(path, columns, (attribute,), diagnostics)
+    if column is None:
+        return
+    kind = column.type.partition("(")[0]
+    inside = [item for item in columns or {} if item != path and is_inside(path, item) and (columns or {})[item].type in ("list", "map")]
+    if kind in _NESTED or inside or (transform in _FITS and kind not in _FITS[transform]):
+        takes = (
+            f"{transform} takes {', '.join(sorted(_FITS[transform]))}" if transform in _FITS else "only columns with one value can be used"
+        )
+        where = f" inside {inside[0]}" if inside else ""
+        diagnostics.error(
+            "FII064", f'{transform} does not fit column "{path}": it is {column.type}{where}', f"{takes}.", attribute=(attribute,)
+        )
+
+
+def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics) -> Attributes | None:
+    for name in value or {}:
+        if name in _RESERVED or name.startswith("flareiac."):
+            why = _RESERVED.get(name, "FlareIaC keeps its own marks there")
+            diagnostics.error("FII065", f'The property "{name}" can not be set', f"{why[0].upper()}{why[1:]}.", attribute=("properties",))
+        elif name.startswith("history.expire."):
+            diagnostics.warning(
+                "FII066",
+                f'The property "{name}" does nothing alone',
+                "It only sets defaults for snapshot expiry, and nothing declared here runs it.",
+                attribute=("properties",),
+            )
+    return _sorted(value)
+
+
+def _sorted(value: Mapping[str, Data] | None) -> Attributes | None:
+    return None if value is None else dict(sorted(value.items()))
+
+
+def _version(value: Data, diagnostics: Diagnostics) -> int | None:
+    if value is None:
+        return None
+    if value in (1, 2):
+        return int(value)
+    detail = "This version writes 1 and 2." if value == 3 else "There are the versions 1, 2 and 3; this version writes 1 and 2."
+    diagnostics.error("FII067", f"Format version {value} is not supported yet", detail, attribute=("format_version",))
+    return None
+
+
+def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> dict[str, str]:
+    for step, (old, new) in zip(declared_steps(value or {}), (value or {}).items(), strict=True):
+        why = ""
+        if columns is None:
+            why = "No column is declared, so columns are not managed."
+        elif new not in columns:
+            why = f'No column "{new}" is declared.{did_you_mean(new, columns)}'
+        elif step.path in columns:
+            why = f'The column "{old}" is still declared. A renamed column is declared under its new name only.'
+        elif parent_of(step.path) != parent_of(new):
+            why = "A rename changes the last part of a path; a column can not move into or out of a struct."
+        if why:
+            diagnostics.error("FII068", f'"{old}" can not be renamed to "{new}"', why, attribute=("renamed",))
+    return dict(value or {})

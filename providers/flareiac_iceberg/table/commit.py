@@ -1,0 +1,94 @@
+"""Carries changes into a catalog through pyiceberg: one commit, with requirements. Touches the world; imports pyiceberg when needed."""
+
+from collections.abc import Iterable
+
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.table.create import Definition
+from flareiac_iceberg.table.read import Target
+
+
+class Conflict(Exception):
+    """Somebody else's commit came first, or the table is not what the requirements say."""
+
+
+class Exists(Exception):
+    """There is a table of this name."""
+
+
+def create(connections: Connections, target: Target, what: Definition, location: str | None, key: str) -> None:
+    """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
+    from pyiceberg.exceptions import NamespaceAlreadyExistsError, TableAlreadyExistsError
+    from pyiceberg.partitioning import PartitionSpec
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.sorting import SortOrder
+
+    catalog = connections.get(target.catalog)
+    with trouble_told(target.catalog):
+        try:
+            if not catalog.namespace_exists(target.namespace):
+                catalog.create_namespace(target.namespace, {"exists": "true", "flareiac.created-by": key})
+        except NamespaceAlreadyExistsError:
+            pass  # Another table of this apply was faster.
+        try:
+            catalog.create_table(
+                (*target.namespace.split("."), target.name),
+                Schema.model_validate(what.schema),
+                location,
+                PartitionSpec.model_validate(what.spec),
+                SortOrder.model_validate(what.order),
+                dict(what.properties),
+            )
+        except TableAlreadyExistsError as taken:
+            raise Exists(target.full_name) from taken
+
+
+def commit(connections: Connections, target: Target, metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> None:
+    """One commit on top of this metadata's uuid and ids; with ``empty`` only if there are no rows. Raises ``Conflict`` or ``Failure``."""
+    from pydantic import TypeAdapter
+    from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
+    from pyiceberg.table.update import TableRequirement, TableUpdate
+
+    update = TypeAdapter(TableUpdate)
+    requirement = TypeAdapter(TableRequirement)
+    steps = tuple(update.validate_python(item) for item in updates)
+    needs = tuple(requirement.validate_python(item) for item in requirements(metadata, empty=empty))
+    catalog = connections.get(target.catalog)
+    with trouble_told(target.catalog):
+        try:
+            table = catalog.load_table((*target.namespace.split("."), target.name))
+            catalog.commit_table(table, needs, steps)
+        except (CommitFailedException, NoSuchTableError) as conflict:
+            raise Conflict(str(conflict)) from conflict
+
+
+def requirements(metadata: Attributes, *, empty: bool) -> list[Attributes]:
+    """What must still hold when the commit is made: everything that the updates were computed from."""
+    needs: list[Attributes] = [
+        {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},
+        {"type": "assert-current-schema-id", "current-schema-id": metadata.get("current-schema-id", 0)},
+        {"type": "assert-last-assigned-field-id", "last-assigned-field-id": metadata["last-column-id"]},
+        {"type": "assert-default-spec-id", "default-spec-id": metadata.get("default-spec-id", 0)},
+        {"type": "assert-default-sort-order-id", "default-sort-order-id": metadata.get("default-sort-order-id", 0)},
+    ]
+    if metadata.get("last-partition-id") is not None:
+        needs.append({"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": metadata["last-partition-id"]})
+    if empty:
+        needs.append({"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None})
+    return needs
+
+
+def drop(connections: Connections, target: Target, *, purge: bool) -> None:
+    """Takes a table out of its catalog; with ``purge`` its files are deleted too. A table that is gone already is fine."""
+    from pyiceberg.exceptions import NoSuchTableError
+
+    catalog = connections.get(target.catalog)
+    identifier = (*target.namespace.split("."), target.name)
+    with trouble_told(target.catalog):
+        try:
+            if purge:
+                catalog.purge_table(identifier)
+            else:
+                catalog.drop_table(identifier)
+        except NoSuchTableError:
+            return

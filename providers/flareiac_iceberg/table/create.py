@@ -1,0 +1,47 @@
+"""The first metadata of a table from its planned attributes, in JSON form. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.column_types import render
+from flareiac_iceberg.table.changes import Change, SetColumnTags, SetDistribution, SetProperty, SetTableComment, SetTag
+from flareiac_iceberg.table.evolve import new_order, new_properties, new_schema, new_spec
+from flareiac_iceberg.table.metadata import nodes
+from flareiac_iceberg.table.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES, TableSpec, children, type_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """Schema, spec and order in JSON form, and the properties (with ``format-version``)."""
+
+    schema: Attributes
+    spec: Attributes
+    order: Attributes
+    properties: dict[str, str]
+
+
+def definition(spec: TableSpec, key: str) -> Definition:
+    """What a new table is made of. ``key`` marks who created it, so that a create whose answer was lost is recognised."""
+    columns = spec.columns or {}
+    top = [(path, render(type_at(columns, path)), columns[path].required, columns[path].comment) for path in children(columns, "")]
+    schema = new_schema(top, spec.identifier or ())
+    ids = {node.path: node.id for node in nodes(schema)}
+    properties = new_properties(_settings(spec))
+    version = {"format-version": str(spec.format_version or 2)}
+    return Definition(
+        schema=schema,
+        spec=new_spec(spec.partition_by or (), ids),
+        order=new_order(spec.sort_by or (), ids),
+        properties=DEFAULT_PROPERTIES | properties | version | {CREATED_BY_PROPERTY: key},
+    )
+
+
+def _settings(spec: TableSpec) -> list[Change]:
+    changes: list[Change] = [SetProperty(name=name, old=None, new=value) for name, value in (spec.properties or {}).items()]
+    changes += [SetTag(name=name, new=value) for name, value in (spec.tags or {}).items()]
+    changes += [SetColumnTags(path=path, tags=column.tags) for path, column in (spec.columns or {}).items() if column.tags]
+    if spec.comment:
+        changes.append(SetTableComment(new=spec.comment))
+    if spec.distribution:
+        changes.append(SetDistribution(old=None, new=spec.distribution))
+    return changes

@@ -1,0 +1,195 @@
+"""Iceberg's table metadata as JSON: loaded from a file, and taken apart without any Iceberg library."""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.catalog.spec import local_path
+from flareiac_iceberg.table.spec import (
+    COLUMN_TAGS_PREFIX,
+    COMMENT_PROPERTY,
+    CREATED_BY_PROPERTY,
+    DEFAULT_PROPERTIES,
+    DISTRIBUTION_PROPERTY,
+    TAGS_PREFIX,
+    Column,
+    PartitionField,
+    SortField,
+    TableSpec,
+)
+
+_TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when there is none)."""
+
+    path: str
+    id: int
+    type: str
+    required: bool
+    doc: str
+
+
+def load(location: str) -> Attributes:
+    """The metadata in a file. Raises ``Failure`` when it can not be read or is no table metadata."""
+    path = local_path(location)
+    if path is None:
+        raise Failure(_unreadable(location, "metadata outside of local or mounted folders can not be read yet"))
+    try:
+        content = path.read_bytes()
+        data = json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+        if not isinstance(data, dict) or "format-version" not in data:
+            raise ValueError("it is JSON, but no table metadata")
+        taken_apart(data, location)
+    except OSError as trouble:
+        raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
+    except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
+        raise Failure(_unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
+    return data
+
+
+def _unreadable(location: str, why: str) -> Diagnostic:
+    return error(
+        "FII012",
+        "A table's metadata can not be read",
+        f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or let the catalog point to "
+        "an earlier metadata file of the table (register it again).",
+    )
+
+
+def schema_of(metadata: Attributes) -> Attributes:
+    """The current schema."""
+    if "schemas" not in metadata:
+        return dict(metadata["schema"])
+    return next(dict(item) for item in metadata["schemas"] if item.get("schema-id", 0) == metadata["current-schema-id"])
+
+
+def partition_spec_of(metadata: Attributes) -> Attributes:
+    """The default partition spec."""
+    if "partition-specs" not in metadata:
+        return {"spec-id": 0, "fields": metadata["partition-spec"]}
+    return next(dict(item) for item in metadata["partition-specs"] if item["spec-id"] == metadata["default-spec-id"])
+
+
+def sort_order_of(metadata: Attributes) -> Attributes:
+    """The default sort order."""
+    orders = metadata.get("sort-orders") or [{"order-id": 0, "fields": []}]
+    return next(dict(item) for item in orders if item["order-id"] == metadata.get("default-sort-order-id", 0))
+
+
+def nodes(schema: Attributes) -> tuple[Node, ...]:
+    """Every level of every column, in order."""
+    return tuple(_fields(schema["fields"], ""))
+
+
+def _fields(fields: list[Attributes], parent: str) -> Iterator[Node]:
+    for item in fields:
+        yield from _node(f"{parent}{item['name']}", item["id"], item["type"], item["required"], item.get("doc") or "")
+
+
+def _node(path: str, field_id: int, kind: Data, required: bool, doc: str) -> Iterator[Node]:
+    yield Node(path=path, id=field_id, type=_head(kind), required=required, doc=doc)
+    if not isinstance(kind, dict):
+        return
+    match kind["type"]:
+        case "struct":
+            yield from _fields(kind["fields"], f"{path}.")
+        case "list":
+            yield from _node(f"{path}.element", kind["element-id"], kind["element"], kind["element-required"], "")
+        case "map":
+            yield from _node(f"{path}.key", kind["key-id"], kind["key"], True, "")
+            yield from _node(f"{path}.value", kind["value-id"], kind["value"], kind["value-required"], "")
+        case other:
+            raise ValueError(f"unknown type {other!r}")
+
+
+def _head(kind: Data) -> str:
+    if isinstance(kind, dict):
+        return str(kind["type"])
+    text = str(kind).replace(" ", "").replace("[", "(").replace("]", ")")
+    return "timestamp_ntz" if text == "timestamp" else text
+
+
+def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
+    """A table as it is, and its identity (uuid, locations, ids)."""
+    schema = schema_of(metadata)
+    levels = nodes(schema)
+    paths = {node.id: node.path for node in levels}
+    properties = dict(metadata.get("properties") or {})
+    spec = TableSpec(
+        columns={
+            node.path: Column(
+                type=node.type, required=node.required, comment=node.doc, tags=_tags(properties.get(COLUMN_TAGS_PREFIX + node.path, ""))
+            )
+            for node in levels
+        },
+        identifier=tuple(paths[item] for item in schema.get("identifier-field-ids") or ()),
+        partition_by=tuple(_partition(item, paths) for item in partition_spec_of(metadata)["fields"] if item["transform"] != "void"),
+        sort_by=tuple(_sort(item, paths) for item in sort_order_of(metadata)["fields"]),
+        distribution=properties.get(DISTRIBUTION_PROPERTY),
+        properties={name: value for name, value in properties.items() if not is_own(name)},
+        comment=properties.get(COMMENT_PROPERTY, ""),
+        format_version=metadata["format-version"],
+        location=metadata["location"],
+        tags={name.removeprefix(TAGS_PREFIX): value for name, value in properties.items() if name.startswith(TAGS_PREFIX)},
+    )
+    return spec, _identity(metadata, location, {node.path: node.id for node in levels})
+
+
+def is_own(name: str) -> bool:
+    """Whether a property is expressed by an attribute of its own, or is FlareIaC's mark."""
+    return name in (COMMENT_PROPERTY, DISTRIBUTION_PROPERTY) or name.startswith("flareiac.")
+
+
+def created_by(metadata: Attributes) -> str | None:
+    """The key of the operation that created the table, if FlareIaC did."""
+    key: str | None = (metadata.get("properties") or {}).get(CREATED_BY_PROPERTY)
+    return key
+
+
+def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) -> Attributes:
+    snapshot = metadata.get("current-snapshot-id")
+    properties = metadata.get("properties") or {}
+    return {
+        "uuid": metadata["table-uuid"],
+        "location": metadata["location"],
+        "metadata_location": location,
+        "snapshot_id": None if snapshot in (None, -1) else snapshot,
+        "schema_id": schema_of(metadata).get("schema-id", 0),
+        "spec_id": partition_spec_of(metadata)["spec-id"],
+        "sort_id": sort_order_of(metadata)["order-id"],
+        "field_ids": field_ids,
+        "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
+    }
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(text.split(",")) if text else ()
+
+
+def _partition(item: Attributes, paths: dict[int, str]) -> PartitionField:
+    transform, param = _transform(item["transform"])
+    column = paths.get(item["source-id"], f"#{item['source-id']}")
+    return PartitionField(transform=transform, column=column, param=param, name=item["name"])
+
+
+def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
+    transform, param = _transform(item["transform"])
+    column = paths.get(item["source-id"], f"#{item['source-id']}")
+    nulls = "first" if item["null-order"] == "nulls-first" else "last"
+    return SortField(transform=transform, column=column, param=param, direction=item["direction"], nulls=nulls)
+
+
+def _transform(text: str) -> tuple[str, int | None]:
+    match = _TRANSFORM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"unknown transform {text!r}")
+    return match[1], int(match[2]) if match[2] else None

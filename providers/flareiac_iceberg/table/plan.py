@@ -1,0 +1,247 @@
+"""What apply would do with a table: action, typed changes, blockers, drift. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Step
+from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
+from flareiac_iceberg.column_types import render
+from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
+from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
+from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
+from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, step
+from flareiac_iceberg.table.refusals import moved_location, refusals
+from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
+
+_PLACE = ("catalog", "namespace", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlanner:
+    """Pure knowledge of tables."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        """The proposal; what can not be done as written is a blocker in it."""
+        recorded, observed = request.recorded, request.observed
+        if request.desired is None:
+            assert recorded is not None, "a table that is not declared is recorded"
+            return _removal(request, recorded)
+        if not isinstance(observed, Present):
+            return _creation(request, request.desired)
+        if request.replace and recorded is not None:
+            return _replacement(request, request.desired, observed)
+        return _update(request, request.desired, observed)
+
+
+def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
+    keeps = recorded.attributes["on_destroy"] == "retain" and not request.destroy_object
+    if isinstance(request.observed, Missing):
+        return Proposal(action=Action.FORGET, planned=None, drift=("the table was dropped outside of FlareIaC",))
+    if keeps or not isinstance(request.observed, Present):
+        why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
+        return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
+    mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
+    uuid = recorded.identity.get("uuid")
+    blockers = () if request.observed.identity["uuid"] == uuid else (_another_table(request),)
+    return Proposal(
+        action=Action.DELETE,
+        planned=None,
+        steps=(_dropping(mode),),
+        blockers=blockers,
+        disturbs=ANOTHER_TABLE,
+        fingerprint={"uuid": request.observed.identity["uuid"]},
+        payload={"mode": mode},
+    )
+
+
+def _dropping(mode: str) -> Step:
+    if mode == "purge":
+        return Step(text="drop the table and delete its files", effect=Effect.LOSES_DATA, why="on_destroy is purge.")
+    why = "Its files stay; the state keeps the location of its last metadata file."
+    return Step(text="drop the table from its catalog", effect=Effect.LOSES_DATA, why=why)
+
+
+def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
+    wanted = spec_of(desired)
+    again = request.recorded is not None
+    return Proposal(
+        action=Action.CREATE,
+        planned=desired,
+        changes=created(desired, wanted),
+        steps=(step(CreateTable()),),
+        blockers=(*_uncreatable(wanted), *_moved(request, desired)),
+        disturbs=ANOTHER_TABLE if again else (),
+        drift=("the table was dropped outside of FlareIaC",) if again else (),
+        reasons=("it is gone, so it is created again, empty",) if again else (),
+        fingerprint={"table": "absent"},
+        payload=_payload((CreateTable(),), None),
+    )
+
+
+def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
+    if wanted.columns:
+        return ()
+    blocker = Blocker(
+        code="FII022",
+        summary="the table does not exist, and no columns are declared to create it with",
+        why="Without column blocks FlareIaC does not manage a table's schema, so the table must be there.",
+        ways_out=('column "id" {\n  type = "long"\n}',),
+    )
+    return (blocker,)
+
+
+def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+    wanted = spec_of(desired)
+    return Proposal(
+        action=Action.REPLACE,
+        planned=desired,
+        changes=created(desired, wanted),
+        steps=(_dropping("drop"), step(CreateTable())),
+        blockers=(*_uncreatable(wanted), *_moved(request, desired), *_ownership(request, observed)),
+        disturbs=ANOTHER_TABLE,
+        reasons=("asked for with -replace",),
+        fingerprint={"uuid": observed.identity["uuid"]},
+        payload=_payload((CreateTable(),), None) | {"mode": "drop"},
+    )
+
+
+def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+    recorded, wanted = request.recorded, spec_of(desired)
+    found = difference(wanted, _known(recorded), _known(observed))
+    changes = attribute_changes(desired, recorded.attributes if recorded else None, wanted, found, request.project.root)
+    blockers = (
+        *_ownership(request, observed),
+        *_moved(request, desired),
+        *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None),
+        *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
+    )
+    state_only = any(change.path == ("on_destroy",) for change in changes)
+    renamed = recorded is not None and recorded.attributes.get("renamed") != desired["renamed"]
+    return Proposal(
+        action=_action(request, found, worth=state_only or bool(blockers), record=renamed or any(map(settled, changes))),
+        planned=desired,
+        changes=changes,
+        steps=tuple(map(step, found.changes)) + _state_steps(desired, state_only=state_only and recorded is not None),
+        reasons=_suggestions(found),
+        blockers=blockers,
+        disturbs=disturbances(found.changes),
+        drift=drift_texts(changes) if recorded else (),
+        fingerprint=_fingerprint(wanted, recorded, observed),
+        payload=_payload(found.changes, observed, empty=_needs_empty(found)),
+    )
+
+
+def _action(request: PlanRequest, found: Difference, *, worth: bool, record: bool) -> Action:
+    if request.recorded is None:
+        return Action.ADOPT
+    if found.changes or worth:
+        return Action.UPDATE
+    return Action.RECORD if record else Action.NO_OP
+
+
+def _state_steps(desired: Attributes, *, state_only: bool) -> tuple[Step, ...]:
+    if not state_only:
+        return ()
+    mode = desired["on_destroy"]
+    return (Step(text=f"removing the block will {mode} the table from now on", effect=Effect.METADATA, why="Kept in the state only."),)
+
+
+def _known(record: Recorded | Present | None) -> Known:
+    if record is None:
+        return NOTHING
+    identity = record.identity
+    return Known(spec=spec_of(record.attributes), field_ids=identity.get("field_ids") or {}, defaults=identity.get("defaults") or {})
+
+
+def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
+    if request.recorded is None:
+        return () if request.importing else (_foreign(request, observed),)
+    return () if request.recorded.identity.get("uuid") == observed.identity["uuid"] else (_another_table(request),)
+
+
+def _foreign(request: PlanRequest, observed: Present) -> Blocker:
+    assert request.desired is not None, "only a declared table can be foreign"
+    name = import_id(request.desired)
+    return Blocker(
+        code="FII020",
+        summary=f"the table {name} exists already and is not in the state",
+        why=f"FlareIaC changes only what it created or was told to adopt (uuid {observed.identity['uuid']}).",
+        ways_out=(f'import {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
+    )
+
+
+def _another_table(request: PlanRequest) -> Blocker:
+    attributes = request.desired or (request.recorded.attributes if request.recorded else {})
+    name = import_id(attributes)
+    return Blocker(
+        code="FII021",
+        summary=f"the table {name} was dropped and created again outside of FlareIaC",
+        why="Another uuid than recorded: it is another table under the same name, and nobody said that it may be changed.",
+        ways_out=(
+            f'to adopt the new one: flareiac state rm {request.address}, then\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',
+            "to have the declared table created: drop or rename the new one by hand, then plan again",
+        ),
+    )
+
+
+def import_id(attributes: Attributes) -> str:
+    """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
+    catalog = attributes["catalog"]
+    label = catalog.address.rpartition(".")[2] if isinstance(catalog, Reference) else str(catalog)
+    return f"{label}.{attributes['namespace']}.{attributes['name']}"
+
+
+def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
+    recorded = request.recorded
+    if recorded is None or all(recorded.attributes[name] == desired[name] for name in _PLACE):
+        return ()
+    was, now = import_id(recorded.attributes), import_id(desired)
+    blocker = Blocker(
+        code="FII023",
+        summary=f"the table {was} can not become {now}",
+        why="A table keeps its catalog, namespace and name; FlareIaC does not move tables yet.",
+        ways_out=(
+            f"write the name of {was} again",
+            f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten",
+        ),
+    )
+    return (blocker,)
+
+
+def _suggestions(found: Difference) -> tuple[str, ...]:
+    """A ready ``renamed`` for a column that goes while one like it comes."""
+    dropped = [change.path for change in found.changes if isinstance(change, DropColumn)]
+    added = [change for change in found.changes if isinstance(change, AddColumn)]
+    columns = found.observed.columns or {}
+    lines: list[str] = []
+    for old in dropped:
+        near = [item.path for item in added if parent_of(item.path) == parent_of(old) and item.type == _type_text(columns, old)]
+        if len(near) == 1:
+            lines.append(f'if {near[0]} is {old} under a new name, write renamed = {{ "{old}" = "{near[0]}" }}: its values are kept then')
+    return tuple(lines)
+
+
+def _type_text(columns: Data, path: str) -> str:
+    return render(type_at(columns, path))
+
+
+def _needs_empty(found: Difference) -> bool:
+    return any(
+        (isinstance(change, AddColumn) and change.required) or (isinstance(change, SetNullability) and change.required)
+        for change in found.changes
+    )
+
+
+def _fingerprint(wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
+    """Only what an update relies on; never the snapshot, which moves beside a live stream."""
+    declared = {*(wanted.properties or {}), *((recorded.attributes["properties"] or {}) if recorded else {})}
+    live = observed.attributes["properties"] or {}
+    return {
+        **{name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")},
+        "properties": {name: live.get(name) for name in sorted(declared)},
+    }
+
+
+def _payload(changes: tuple[Change, ...], observed: Present | None, *, empty: bool = False) -> Attributes:
+    requirements = None if observed is None else {name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")}
+    return {"changes": [encode(change) for change in changes], "requirements": requirements, "empty": empty}

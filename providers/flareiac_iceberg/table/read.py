@@ -1,0 +1,149 @@
+"""Reads tables without any Iceberg library: one query for a namespace, and a metadata file only where something may have changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, References, Unreadable
+from flareiac_iceberg.catalog.pointers import Pointer, tables_in, unreadable
+from flareiac_iceberg.catalog.spec import CatalogSpec
+from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
+from flareiac_iceberg.table.metadata import load, taken_apart
+from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a table is: its catalog, and its name there."""
+
+    catalog: CatalogSpec
+    namespace: str
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.catalog.name}.{self.namespace}.{self.name}"
+
+
+def target_of(attributes: Attributes, references: References) -> Target:
+    """The place of a table. Raises ``Failure`` when its catalog is no longer known."""
+    reference = attributes["catalog"]
+    resolved = references.get(reference.address) if isinstance(reference, Reference) else None
+    if resolved is None:
+        raise Failure(_no_catalog(str(reference), f"{attributes['namespace']}.{attributes['name']}"))
+    catalog = catalog_spec_of(resolved.address, resolved.attributes)
+    return Target(catalog=catalog, namespace=attributes["namespace"], name=attributes["name"])
+
+
+def _no_catalog(catalog: str, table: str) -> Diagnostic:
+    return error(
+        "FII013",
+        f"The catalog of the table {table} is not declared",
+        f"The table is recorded in {catalog}, and without its block FlareIaC does not know where to look. Keep the catalog block until the "
+        "table is forgotten or dropped.",
+    )
+
+
+def requested(request: ReadRequest) -> Target:
+    """The table that a request asks about: the recorded one, else the declared one. Raises ``Failure``."""
+    attributes = request.recorded.attributes if request.recorded else request.desired
+    assert attributes is not None, "a table is declared or recorded"
+    target = target_of(attributes, request.references)
+    if request.import_id is not None and request.recorded is None:
+        wanted = f"{target.catalog.label}.{target.namespace}.{target.name}"
+        if request.import_id != wanted:
+            raise Failure(_other_import(request, wanted))
+    return target
+
+
+def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
+    return error(
+        "FII014",
+        f'The import id "{request.import_id}" is not the table that {request.address} declares',
+        f'The block declares "{wanted}" (CATALOG.NAMESPACE.NAME, the catalog by its label). Make the id and the block name the same table.',
+        address=request.address,
+    )
+
+
+def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Mapping[str, Pointer] | None]:
+    """The entries of every namespace that these requests ask about, one query each; what fails is left for the reads to tell."""
+    found: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
+    failed: set[tuple[str, str]] = set()
+    for request in requests:
+        try:
+            target = requested(request)
+            key = key_of(target)
+            if key not in found and key not in failed:
+                failed.add(key)
+                found[key] = tables_in(target.catalog, target.namespace)
+        except Failure:
+            continue
+    return found
+
+
+def key_of(target: Target) -> tuple[str, str]:
+    """What two tables share that one query answers for."""
+    return (f"{target.catalog.database}#{target.catalog.name}", target.namespace)
+
+
+def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer] | None) -> Observation:
+    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that can not be known."""
+    recorded = request.recorded
+    if entries is None and recorded is not None and not target.catalog.database.parent.is_dir():
+        folder = target.catalog.database.parent
+        return Unreadable(diagnostic=unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))
+    pointer = (entries or {}).get(target.name)
+    if pointer is None:
+        why = f"there is no catalog {target.catalog.database} yet" if entries is None else f"the catalog has no table {target.full_name}"
+        return Missing(reason=why)
+    if pointer.is_view:
+        return Unreadable(diagnostic=_view(target))
+    if recorded is not None and request.cheap and _unchanged(request, pointer.location):
+        return Present(attributes=recorded.attributes, identity=recorded.identity)
+    return present(request, pointer.location)
+
+
+def _view(target: Target) -> Diagnostic:
+    return error("FII015", f"{target.full_name} is a view", "A table can not have the name of a view. Give the table another name.")
+
+
+def _unchanged(request: ReadRequest, location: str) -> bool:
+    """Whether nothing can differ: same metadata file, and nothing is declared that was not recorded of it."""
+    recorded = request.recorded
+    assert recorded is not None, "only a recorded table can be unchanged"
+    return recorded.identity.get("metadata_location") == location and request.desired in (None, recorded.attributes)
+
+
+def present(request: ReadRequest, location: str) -> Present:
+    """The table in a metadata file."""
+    spec, identity = taken_apart(load(location), location)
+    frame = request.recorded.attributes if request.recorded else request.desired
+    assert frame is not None, "a table is declared or recorded"
+    return Present(
+        attributes=observed_attributes(frame, spec),
+        identity=identity,
+        unmanaged=_unmanaged(spec, [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]),
+    )
+
+
+def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
+    """Canonical attributes of what is there; what only FlareIaC knows of (``on_destroy``, ...) as in ``frame``."""
+    return dict(frame) | layout_of(spec)
+
+
+def _unmanaged(spec: TableSpec, records: Sequence[Attributes]) -> tuple[str, ...]:
+    """Columns and properties that nobody declared, where columns and properties are managed at all."""
+    found: list[str] = []
+    columns = [record["columns"] for record in records if record["columns"] is not None]
+    if columns:
+        found += [f'column "{path}"' for path in spec.columns or {} if not any(path in item for item in columns)]
+    properties = [record["properties"] for record in records if record["properties"] is not None]
+    if properties:
+        names = (name for name in spec.properties or {} if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES)
+        found += [f'property "{name}"' for name in names if not any(name in item for item in properties)]
+    return tuple(found)
+
+
+SERVER_DEFAULTS = frozenset({"write.parquet.compression-codec", "owner", "created-at", "schema.name-mapping.default"})
+"""Properties that engines write by themselves."""

@@ -1,0 +1,72 @@
+"""What users may write in a ``table`` block."""
+
+from typing import Final
+
+from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.validators import not_empty, one_of
+
+COLUMN: Final = Block(
+    description="One column; the order of the blocks is the order of the columns.",
+    attributes={
+        "type": Attribute(
+            type=STRING,
+            description='An Iceberg type, such as "long not null", "timestamptz" or "struct<street: string, zip: string>".',
+            required=True,
+            effect="metadata only where Iceberg can widen the type, refused otherwise",
+        ),
+        "comment": Attribute(type=STRING, description="The column's comment.", effect="metadata only"),
+        "tags": Attribute(type=ListType(STRING), description="Words kept with the column, in a table property.", effect="metadata only"),
+    },
+)
+
+SCHEMA: Final = Block(
+    description="An Iceberg table.",
+    attributes={
+        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog that holds the table. Default: the only one declared."),
+        "namespace": Attribute(
+            type=RefType(("namespace",), or_string=True),
+            description="The namespace, its levels separated by dots. It is created when it is missing.",
+            required=True,
+            validators=(not_empty,),
+        ),
+        "name": Attribute(type=STRING, description="The table's name. Default: the block's label.", validators=(not_empty,)),
+        "comment": Attribute(type=STRING, description="The table's comment.", effect="metadata only"),
+        "format_version": Attribute(
+            type=NUMBER, description="Iceberg's format version: 1 or 2.", default=2, effect="irreversible: versions only go up"
+        ),
+        "location": Attribute(type=STRING, description="The table's folder, fixed at creation. Default: below the catalog's warehouse."),
+        "renamed": Attribute(
+            type=MapType(STRING),
+            description="Columns that got a new name: old = new, nested ones by their paths. Harmless once done.",
+            effect="metadata only; stops the queries that write the table",
+        ),
+        "identifier": Attribute(
+            type=ListType(STRING), description="The columns that identify a row; each must be not null.", effect="metadata only"
+        ),
+        "partition_by": Attribute(
+            type=ANY,
+            description='How rows are grouped into files: day("ts"), bucket(16, "id"), truncate(4, "zip") or a column name.',
+            effect="metadata only: files that are there keep their layout",
+        ),
+        "sort_by": Attribute(
+            type=ANY, description='How rows are sorted within files: asc("ts"), desc("amount").', effect="metadata only: for new files"
+        ),
+        "distribution": Attribute(
+            type=STRING,
+            description="How Spark distributes rows before it writes: none, hash or range.",
+            validators=(one_of("none", "hash", "range"),),
+            effect="metadata only: for new files",
+        ),
+        "properties": Attribute(type=MapType(STRING), description="Iceberg table properties.", effect="metadata only"),
+        "tags": Attribute(type=MapType(STRING), description="Labels kept with the table, in its properties.", effect="metadata only"),
+        "on_destroy": Attribute(
+            type=STRING,
+            description="What removing the block does: retain (forget the table), drop (keep its files) or purge (delete its files).",
+            default="retain",
+            validators=(one_of("retain", "drop", "purge"),),
+            effect="state only",
+        ),
+    },
+    blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN)},
+)
