@@ -1,0 +1,22 @@
+"""The command line's side of an application: is it alive, start it, wait for it, ask it, stop it.
+
+Starts and ends processes and reads the control directory; never runs Spark in its own process and never decides what should run. Trouble is
+raised as a ``Failure`` whose diagnostics tell the heart of it. Killing the command line stops nothing that was started here.
+"""
+
+from flareiac_spark.application.launch import Launch, ensure_running
+from flareiac_spark.application.liveness import Liveness, is_alive, liveness
+from flareiac_spark.application.questions import run_operation, stop_application, wait_for
+from flareiac_spark.application.trouble import control_trouble
+
+__all__ = [
+    "Launch",
+    "Liveness",
+    "control_trouble",
+    "ensure_running",
+    "is_alive",
+    "liveness",
+    "run_operation",
+    "stop_application",
+    "wait_for",
+]

@@ -1,0 +1,148 @@
+"""How does an application start? As a detached process that outlives the command line."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.application import trouble
+from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application.liveness import Liveness, liveness
+from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
+from flareiac_spark.control.processes import start_of
+
+_POLL_SECONDS = 0.1
+_SPAWN = 'exec "$@" </dev/null >"$FLAREIAC_DRIVER_OUTPUT" 2>&1 & echo $!'
+"""The shell ends at once and hands its child to the system, so that a driver that ends never stays behind as a zombie of a command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What belongs to this machine and not to what should run. ``jars`` go on the driver's class path in this order."""
+
+    python: str = sys.executable
+    java_home: Path | None = None
+    jars: tuple[Path, ...] = ()
+    java_options: tuple[str, ...] = ()
+    master: str = "local[*]"
+    memory: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def ensure_running(
+    control: ControlDirectory, launch: Launch, *, timeout: float = 180.0, cancel: threading.Event | None = None
+) -> Status | None:
+    """Starts the application unless it runs, and waits until it takes work; None if cancelled. Raises ``Failure``."""
+    deadline = time.monotonic() + timeout
+    try:
+        control.prepare()
+        status = control.read_status()
+        match liveness(status):
+            case Liveness.UNKNOWN if status is not None:
+                raise Failure(trouble.is_silent(status.application.pid, status.application.host))
+            case Liveness.ALIVE:
+                process = None
+            case _:
+                process = _spawn(control, launch)
+        return _wait_until_ready(control, process, deadline, timeout, cancel or threading.Event())
+    except ControlError as failure:
+        raise Failure(trouble.control_trouble(failure)) from failure
+
+
+def launch_conf(launch: Launch) -> dict[str, str]:
+    """The machine's share of Spark's settings."""
+    conf = {"spark.master": launch.master, **launch.conf}
+    if launch.jars:
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jar) for jar in launch.jars)
+    if launch.java_options:
+        given = conf.get("spark.driver.extraJavaOptions", "")
+        conf["spark.driver.extraJavaOptions"] = " ".join([*map(_quoted, launch.java_options), given]).strip()
+    if launch.memory is not None:
+        conf["spark.driver.memory"] = launch.memory
+    return conf
+
+
+def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
+    output = control.driver_output
+    if output.exists():
+        output.replace(output.with_name(f"{output.name}.1"))
+    command = [launch.python, "-m", "flareiac_spark.driver", str(control.path)]
+    try:
+        shell = subprocess.run(
+            ["/bin/sh", "-c", _SPAWN, "sh", *command],
+            env=_environment(control, launch),
+            cwd=control.path,
+            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError) as failure:
+        raise Failure(trouble.not_startable(f"{launch.python} could not be started: {failure}")) from failure
+    pid = int(shell.stdout)
+    return ProcessIdentity(pid=pid, started=start_of(pid) or "")
+
+
+def _environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
+    dropped = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR"}
+    environment = {key: value for key, value in os.environ.items() if key not in dropped}
+    environment |= {
+        "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
+        "FLAREIAC_LAUNCH_CONF": json.dumps(launch_conf(launch)),
+        "PYSPARK_PYTHON": launch.python,
+        "PYSPARK_DRIVER_PYTHON": launch.python,
+        "PYTHONUNBUFFERED": "1",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    if launch.java_home is not None:
+        environment["JAVA_HOME"] = str(launch.java_home)
+    return environment
+
+
+def _wait_until_ready(
+    control: ControlDirectory, process: ProcessIdentity | None, deadline: float, timeout: float, cancel: threading.Event
+) -> Status | None:
+    while not cancel.is_set():
+        status = control.read_status()
+        lives = liveness(status)
+        if status is not None and lives is Liveness.ALIVE and status.application.phase == "running":
+            return status
+        # Two commands may start one application at a time: the loser's process ends and the winner's is waited for.
+        if lives is Liveness.GONE and (process is None or not is_running(process)):
+            raise Failure(trouble.ended_while_starting(_why(control, status, process), control.driver_output))
+        if time.monotonic() > deadline:
+            phase = "is starting" if status is not None and lives is not Liveness.GONE else "has not answered"
+            raise Failure(trouble.not_ready(timeout, phase, control.driver_output))
+        cancel.wait(_POLL_SECONDS)
+    return None
+
+
+def _why(control: ControlDirectory, status: Status | None, process: ProcessIdentity | None) -> str:
+    said = read_output(control)
+    heart = last_words(said)
+    own = status is not None and process is not None and status.application.pid == process.pid
+    reason = status.application.reason if status is not None and own else ""
+    return heart if heart != "It said nothing." or not reason else reason
+
+
+def read_output(control: ControlDirectory) -> str:
+    """What the driver printed, the end of it if it is long."""
+    try:
+        with control.driver_output.open("rb") as file:
+            file.seek(max(0, control.driver_output.stat().st_size - 200_000))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _quoted(option: str) -> str:
+    if not any(letter in option for letter in " \"'"):
+        return option
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

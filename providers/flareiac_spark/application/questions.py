@@ -1,0 +1,87 @@
+"""How is an application asked something, and what if it dies before it answers?"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.application import trouble
+from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application.launch import read_output
+from flareiac_spark.application.liveness import Liveness, driver_of, jvm_of, liveness
+from flareiac_spark.control import ControlDirectory, ControlError, Operation, Result, Status, is_running
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.2
+
+
+def wait_for(
+    control: ControlDirectory, predicate: Callable[[Status], T | None], *, timeout: float, cancel: threading.Event | None = None
+) -> T | None:
+    """The predicate's first answer that is not None (or False); None after ``timeout`` seconds or when cancelled.
+
+    Raises ``Failure`` if the application ends before it answers.
+    """
+    deadline, cancel = time.monotonic() + timeout, cancel or threading.Event()
+    try:
+        while not cancel.is_set():
+            status = control.read_status()
+            answer = predicate(status) if status is not None else None
+            if answer is not None and answer is not False:
+                return answer
+            if liveness(status) is Liveness.GONE:
+                raise Failure(trouble.gone_while_waiting(_reason(control, status), control.driver_output))
+            if time.monotonic() > deadline:
+                return None
+            cancel.wait(_POLL_SECONDS)
+    except ControlError as failure:
+        raise Failure(trouble.control_trouble(failure)) from failure
+    return None
+
+
+def run_operation(
+    control: ControlDirectory, operation: Operation, *, timeout: float, cancel: threading.Event | None = None
+) -> Result | None:
+    """Asks for one-shot work and waits for its result; None after ``timeout`` seconds or when cancelled. Raises ``Failure``."""
+    try:
+        control.submit_operation(operation)
+        result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=timeout, cancel=cancel)
+        if result is not None:
+            control.forget_operation(operation.id)
+        return result
+    except ControlError as failure:
+        raise Failure(trouble.control_trouble(failure)) from failure
+
+
+def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cancel: threading.Event | None = None) -> bool:
+    """Asks the application to stop all jobs at a commit and to end, and waits until driver and JVM are gone.
+
+    False if cancelled before that. What should run is left as it is: the next application resumes it. Raises ``Failure``.
+    """
+    try:
+        status = control.read_status()
+    except ControlError as failure:
+        raise Failure(trouble.control_trouble(failure)) from failure
+    if status is None:
+        return True
+    driver, jvm, cancel = driver_of(status), jvm_of(status), cancel or threading.Event()
+    if liveness(status) is not Liveness.GONE and is_running(driver):
+        os.kill(driver.pid, signal.SIGTERM)
+    deadline = time.monotonic() + timeout
+    while is_running(driver) or (jvm is not None and is_running(jvm)):
+        if cancel.is_set():
+            return False
+        if time.monotonic() > deadline:
+            raise Failure(trouble.does_not_end(driver.pid, timeout))
+        cancel.wait(_POLL_SECONDS)
+    return True
+
+
+def _reason(control: ControlDirectory, status: Status | None) -> str:
+    if status is not None and status.application.phase == "ended":
+        return f"It ended: {status.application.reason}."
+    return f"Its process is gone. {last_words(read_output(control))}"

@@ -1,0 +1,53 @@
+"""How is trouble with an application told? Codes FIK801 to FIK809."""
+
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark.control import ControlError, Trouble
+
+_WAYS_OUT = {
+    Trouble.DAMAGED: "Nothing was changed. Move the file away if it can not be repaired; the next apply writes it anew.",
+    Trouble.FUTURE_VERSION: "Nothing was changed. Use the release that wrote it, or a newer one.",
+    Trouble.FOREIGN: "Each project and workspace needs a runtime_location of its own; set another one in the engine.",
+    Trouble.CONFLICT: "Someone else changed what should run in the meantime. Plan again.",
+    Trouble.BUSY: "Another command works on the same application. Try again when it has ended.",
+    Trouble.UNREACHABLE: "Check that the directory exists, that there is space, and that this user may write there.",
+}
+
+
+def control_trouble(failure: ControlError) -> Diagnostic:
+    """A failure of the control directory as a complaint."""
+    detail = f"{failure.path}: {failure.why}. {_WAYS_OUT[failure.kind]}"
+    return error("FIK804", "The application's control directory can not be used", detail)
+
+
+def ended_while_starting(heart: str, output: Path) -> Diagnostic:
+    detail = f"{heart}\nThe driver's whole output is in {output}."
+    return error("FIK801", "The Spark application ended while it was starting", detail)
+
+
+def not_ready(seconds: float, phase: str, output: Path) -> Diagnostic:
+    detail = f"It {phase} after {seconds:.0f} s. It is left as it is and may still come up; its output is in {output}."
+    return error("FIK802", "The Spark application is not ready in time", detail)
+
+
+def gone_while_waiting(reason: str, output: Path) -> Diagnostic:
+    detail = f"{reason}\nIts jobs resume from their checkpoints when it is started again (apply does that). Its output is in {output}."
+    return error("FIK803", "The Spark application ended while its answer was awaited", detail)
+
+
+def does_not_end(pid: int, seconds: float) -> Diagnostic:
+    detail = f"The process {pid} still runs after {seconds:.0f} s. A batch may take longer than graceful_stop; wait, or kill it."
+    return error("FIK805", "The Spark application does not end", detail)
+
+
+def is_silent(pid: int, host: str) -> Diagnostic:
+    detail = (
+        f"The process {pid} on {host} exists but has sent no heartbeat for a while: it may be suspended, or the machine overloaded. "
+        "Nothing was started beside it. Let it continue, or kill it; then try again."
+    )
+    return error("FIK806", "The Spark application does not answer", detail)
+
+
+def not_startable(why: str) -> Diagnostic:
+    return error("FIK807", "The Spark application can not be started", why)
