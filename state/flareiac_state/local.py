@@ -36,12 +36,12 @@ class LocalBackend:
         unknown = sorted(name for name, value in settings.items() if value is not None)
         if unknown:
             detail = f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is kept in .flareiac/state.'
-            raise Failure(error("FIS001", "Unknown setting of the state backend", detail))
+            raise Failure(error("FIS011", "Unknown setting of the state backend", detail))
         if not _WORKSPACE.fullmatch(workspace):
             detail = (
                 f"{workspace!r} can not be kept as a directory. Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
             )
-            raise Failure(error("FIS002", "Invalid workspace name", detail))
+            raise Failure(error("FIS012", "Invalid workspace name", detail))
         return LocalStore(Path(root) / ".flareiac" / "state" / workspace, environment=environment)
 
 

@@ -1,0 +1,145 @@
+"""Complaints as a person reads them (a box with the place, the lines, the values, the reason) and as Terraform's JSON has them."""
+
+import textwrap
+from collections.abc import Iterable, Mapping
+
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
+from flareiac.kernel.paths import render_path
+from flareiac.kernel.sources import Position, Source, Span
+from flareiac.render.snippet import enclosing_block, shown_lines
+from flareiac.render.style import Style, Tone
+from flareiac.render.value_text import printable
+
+_NAMES = {Severity.ERROR: "Error", Severity.WARNING: "Warning"}
+_TONES = {Severity.ERROR: Tone.BLOCKED, Severity.WARNING: Tone.CHANGE}
+_NARROWEST = 40
+
+
+def text(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, width: int, colour: bool) -> str:
+    """One box each, warnings first so that errors stand where the eye is when it ends; ``sources`` by the path that spans name."""
+    style = Style(colour)
+    ordered = sorted(diagnostics, key=lambda item: item.severity is Severity.ERROR)
+    return "".join(_box(item, sources, max(width, _NARROWEST), style) for item in ordered)
+
+
+def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Data]:
+    """Diagnostics in Terraform's shape, with our ``code``, ``attribute`` and ``related`` beside it."""
+    return [diagnostic_json(item, sources) for item in diagnostics]
+
+
+def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Data:
+    """What ``validate -json`` prints."""
+    items = list(diagnostics)
+    errors = sum(item.severity is Severity.ERROR for item in items)
+    return {
+        "format_version": "1.0",
+        "valid": errors == 0,
+        "error_count": errors,
+        "warning_count": len(items) - errors,
+        "diagnostics": as_json(items, sources),
+    }
+
+
+def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
+    """One diagnostic in Terraform's shape."""
+    found: dict[str, Data] = {"severity": item.severity.value, "summary": item.summary, "detail": item.detail, "code": item.code}
+    if item.address:
+        found["address"] = item.address
+    if item.attribute:
+        found["attribute"] = render_path(item.attribute)
+    if item.subject:
+        source = sources.get(item.subject.path)
+        found["range"] = range_json(item.subject, source)
+        if source:
+            found["snippet"] = _snippet_json(item, item.subject, source)
+    if item.related:
+        found["related"] = [
+            {"message": other.message, "range": range_json(other.span, sources.get(other.span.path))} for other in item.related
+        ]
+    return found
+
+
+def range_json(span: Span, source: Source | None) -> Data:
+    """A span in Terraform's shape: bytes count from 0 in UTF-8 (characters where the source is not at hand)."""
+    return {"filename": span.path, "start": _position_json(span.start, source), "end": _position_json(span.end, source)}
+
+
+def _position_json(position: Position, source: Source | None) -> Data:
+    byte = len(source.text[: position.offset].encode(errors="surrogatepass")) if source else position.offset
+    return {"line": position.line, "column": position.column, "byte": byte}
+
+
+def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Data:
+    shown = item.context or subject
+    begin = source.text.rfind("\n", 0, min(shown.start.offset, subject.start.offset)) + 1
+    end = source.text.find("\n", max(shown.end.offset, subject.end.offset))
+    code = source.text[begin : len(source.text) if end < 0 else end]
+    return {
+        "context": enclosing_block(source, subject),
+        "code": code,
+        "start_line": source.position(begin).line,
+        "highlight_start_offset": min(subject.start.offset - begin, len(code)),
+        "highlight_end_offset": min(subject.end.offset - begin, len(code)),
+        "values": [{"traversal": name, "statement": f"is {value}"} for name, value in item.values],
+    }
+
+
+def _box(item: Diagnostic, sources: Mapping[str, Source], width: int, style: Style) -> str:
+    tone = _TONES[item.severity]
+    head = f"{style.paint(f'{_NAMES[item.severity]}:', tone)} {style.strong(printable(item.summary))} {style.quiet(f'[{item.code}]')}"
+    lines = [head, *_place(item, sources, width, style), *_reason(item.detail, width)]
+    bar = style.paint("│", tone)
+    body = [f"{bar} {line}".rstrip() for line in lines]
+    return "\n".join([style.paint("╷", tone), *body, style.paint("╵", tone)]) + "\n"
+
+
+def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+    lines: list[str] = []
+    if item.address:
+        attribute = f", attribute {printable(render_path(item.attribute))}" if item.attribute else ""
+        lines.append(f"  with {printable(item.address)}{attribute}{',' if item.subject else ''}")
+    if item.subject:
+        lines += _at(item.subject, item.context, sources, width, style)
+    if item.values:
+        lines += ["    ├────────────────", *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values)]
+    for other in item.related:
+        lines += _related(other, sources, width, style)
+    return ["", *lines] if lines else []
+
+
+def _at(span: Span, context: Span | None, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+    source = sources.get(span.path)
+    if source is None:
+        return [f"  on {printable(span.path)} line {span.start.line}"]
+    block = enclosing_block(source, span)
+    inside = f", in {printable(block)}" if block else ""
+    return [f"  on {printable(span.path)} line {span.start.line}{inside}:", *_code(source, span, context, width, style)]
+
+
+def _related(other: Related, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+    source = sources.get(other.span.path)
+    head = f"  and {printable(other.span.path)} line {other.span.start.line}: {printable(other.message)}"
+    return [head, *(_code(source, other.span, None, width, style) if source else [])]
+
+
+def _code(source: Source, span: Span, context: Span | None, width: int, style: Style) -> list[str]:
+    lines: list[str] = []
+    for shown in shown_lines(source, span, context, width - 9):
+        lines.append(f"{shown.number:>4}: {shown.text}".rstrip())
+        if shown.carets:
+            lines.append(f"      {style.paint(shown.carets, Tone.BLOCKED)}")
+    return lines
+
+
+def _reason(detail: str, width: int) -> list[str]:
+    """The detail, broken to the width; lines that begin with a space (commands, lists, code) stay as they are."""
+    if not detail:
+        return []
+    lines: list[str] = []
+    for line in printable(detail).rstrip("\n").split("\n"):
+        if not line or line.startswith((" ", "\t")):
+            lines.append(line.replace("\t", "    "))
+        else:
+            lines += textwrap.wrap(line, width - 2, break_long_words=False, break_on_hyphens=False)
+    return ["", *lines]

@@ -1,0 +1,228 @@
+"""How complaints are shown to people and to machines."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
+from flareiac.kernel.sources import Source, Span
+from flareiac.render.diagnostics import as_json, text, validate_json
+
+MAIN = Source(
+    "main.hcl",
+    """catalog "lake" {
+  type = "sql"
+}
+
+table "orders" {
+  catalog = catalog.lak
+  column "id" {
+\ttype = "lnog"
+  }
+  über = "größe ${var.region}" + 1
+}
+
+locals {
+  a = [
+    1,
+    2,
+  ]
+}
+""",
+)
+SOURCES = {MAIN.path: MAIN}
+
+
+def _span(words: str) -> Span:
+    start = MAIN.text.index(words)
+    return MAIN.span(start, start + len(words))
+
+
+def _text(*diagnostics: Diagnostic, width: int = 80) -> str:
+    return text(diagnostics, SOURCES, width=width, colour=False)
+
+
+def test_an_error_shows_its_place_lines_values_and_reason() -> None:
+    detail = 'The type "lnog" is none that Iceberg has. Did you mean "long"?\n\nSee also:\n    flareiac explain table.column'
+    item = Diagnostic(
+        code="FIL007",
+        summary="Unknown type",
+        detail=detail,
+        subject=_span('"lnog"'),
+        address="table.orders",
+        attribute=("column", "id", "type"),
+        values=(("var.region", '"eu"'),),
+    )
+    assert (
+        _text(item)
+        == """╷
+│ Error: Unknown type [FIL007]
+│
+│   with table.orders, attribute column.id.type,
+│   on main.hcl line 8, in table "orders":
+│    8:     type = "lnog"
+│                  ^^^^^^
+│     ├────────────────
+│     │ var.region is "eu"
+│
+│ The type "lnog" is none that Iceberg has. Did you mean "long"?
+│
+│ See also:
+│     flareiac explain table.column
+╵
+"""
+    )
+
+
+def test_several_lines_a_context_and_a_second_place() -> None:
+    item = Diagnostic(
+        code="FIC001",
+        summary="Not a number",
+        subject=_span("[\n    1,\n    2,\n  ]"),
+        related=(Related(span=_span('catalog "lake"'), message="first declared here"),),
+    )
+    around = Diagnostic(
+        code="FIC002", severity=Severity.WARNING, summary="Odd", subject=_span("2,"), context=_span("a = [\n    1,\n    2,\n")
+    )
+    assert (
+        _text(item, around)
+        == """╷
+│ Warning: Odd [FIC002]
+│
+│   on main.hcl line 16, in locals:
+│   14:   a = [
+│   15:     1,
+│   16:     2,
+│           ^^
+╵
+╷
+│ Error: Not a number [FIC001]
+│
+│   on main.hcl line 14, in locals:
+│   14:   a = [
+│             ^
+│   15:     1,
+│           ^^
+│   16:     2,
+│           ^^
+│   17:   ]
+│         ^
+│   and main.hcl line 1: first declared here
+│    1: catalog "lake" {
+│       ^^^^^^^^^^^^^^
+╵
+"""
+    )
+
+
+def test_carets_stand_under_wide_letters_and_after_tabs() -> None:
+    source = Source("x.hcl", 'a = "数据" + b\n\te\u0301x = c\n')
+    for words in ("b", "c"):
+        at = source.text.index(words)
+        item = Diagnostic(code="FIL001", summary="s", subject=source.span(at, at + 1))
+        shown = text([item], {"x.hcl": source}, width=80, colour=False).split("\n")
+        assert shown[5].endswith("^")
+    # Two wide letters take four columns; a combining one none.
+    assert shown[5] == "│       " + " " * len("    ex = ") + "^"
+
+
+def test_a_line_of_any_length_is_cut_around_the_subject() -> None:
+    source = Source("x.json", '{"a": [' + "1, " * 2000 + '"here", ' + "2, " * 2000 + "]}")
+    at = source.text.index('"here"')
+    item = Diagnostic(code="FIL001", summary="s", subject=source.span(at, at + 6))
+    shown = text([item], {"x.json": source}, width=72, colour=False).split("\n")
+    assert all(len(line) <= 72 for line in shown)
+    code, carets = shown[4], shown[5]
+    assert code[carets.index("^") : carets.rindex("^") + 1] == '"here"'
+
+
+def test_a_complaint_without_a_place_is_short() -> None:
+    item = Diagnostic(code="FIX001", summary="No Java", detail="Install Java 17 or 21, or set JAVA_HOME, and run the command again. " * 2)
+    assert (
+        _text(item, width=60)
+        == """╷
+│ Error: No Java [FIX001]
+│
+│ Install Java 17 or 21, or set JAVA_HOME, and run the
+│ command again. Install Java 17 or 21, or set JAVA_HOME,
+│ and run the command again.
+╵
+"""
+    )
+
+
+def test_a_source_that_is_not_at_hand_is_named() -> None:
+    other = Source("gone.hcl", "x = 1\n").span(4, 5)
+    assert "│   on gone.hcl line 1\n" in _text(Diagnostic(code="FIL001", summary="s", subject=other))
+
+
+def test_what_users_wrote_can_not_steer_the_terminal() -> None:
+    source = Source("x.hcl", 'a = "\x1b[2J\u202e"\n')
+    item = Diagnostic(code="FIL001", summary="\x1b[31m", detail="\x07", subject=source.span(4, 9), values=(("a", "\x1b]0;x"),))
+    shown = text([item], {"x.hcl": source}, width=80, colour=False)
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "\u202e" not in shown
+
+
+def test_colour_changes_nothing_but_the_colour() -> None:
+    item = Diagnostic(code="FIL001", summary="s", detail="d", subject=_span('"lnog"'))
+    coloured = text([item], SOURCES, width=80, colour=True)
+    assert "\x1b[1;31mError:\x1b[0m" in coloured
+    plain = coloured
+    for code in ("1;31", "31", "33", "1", "2", "0"):
+        plain = plain.replace(f"\x1b[{code}m", "")
+    assert plain == _text(item)
+
+
+def test_json_has_terraforms_shape_with_bytes() -> None:
+    item = Diagnostic(code="FIL010", summary="Unsuitable", detail="why", subject=_span("var.region"), values=(("var.region", '"eu"'),))
+    shown = validate_json([item, Diagnostic(code="FIC002", severity=Severity.WARNING, summary="Odd")], SOURCES)
+    start = MAIN.text.encode().index(b"var.region")
+    line = '  über = "größe ${var.region}" + 1'
+    assert json.loads(json.dumps(shown)) == {
+        "format_version": "1.0",
+        "valid": False,
+        "error_count": 1,
+        "warning_count": 1,
+        "diagnostics": [
+            {
+                "severity": "error",
+                "summary": "Unsuitable",
+                "detail": "why",
+                "code": "FIL010",
+                "range": {
+                    "filename": "main.hcl",
+                    "start": {"line": 10, "column": 19, "byte": start},
+                    "end": {"line": 10, "column": 29, "byte": start + 10},
+                },
+                "snippet": {
+                    "context": 'table "orders"',
+                    "code": line,
+                    "start_line": 10,
+                    "highlight_start_offset": 18,
+                    "highlight_end_offset": 28,
+                    "values": [{"traversal": "var.region", "statement": 'is "eu"'}],
+                },
+            },
+            {"severity": "warning", "summary": "Odd", "detail": "", "code": "FIC002"},
+        ],
+    }
+
+
+@pytest.mark.parametrize("width", [0, 20, 80])
+@given(st.data())
+def test_any_span_of_any_text_is_shown(width: int, data: st.DataObject) -> None:
+    source = Source("x.hcl", data.draw(st.text(alphabet=st.sampled_from('ab {}\n\t\r"é数\u0301\x1b'), max_size=80)))
+    start = data.draw(st.integers(min_value=0, max_value=len(source.text)))
+    end = data.draw(st.integers(min_value=start, max_value=len(source.text)))
+    context = data.draw(st.sampled_from([None, source.span(0, len(source.text))]))
+    item = Diagnostic(code="FIL001", summary="s", subject=source.span(start, end), context=context)
+    shown = text([item], {"x.hcl": source}, width=width, colour=False)
+    assert "^" in shown
+    assert all(line[0] in "╷│╵" for line in shown.splitlines())
+    [found] = as_json([item], {"x.hcl": source})
+    snippet = found["snippet"]
+    assert snippet["code"][snippet["highlight_start_offset"] : snippet["highlight_end_offset"]] == source.text[start:end]
