@@ -130,7 +130,7 @@ def _request(context: Context, question: Case) -> PlanRequest:
         desired=_without_ignored(desired, record) if desired else None,
         recorded=record.recorded() if record else None,
         observed=question.observed,
-        references=references_of(context, question),
+        references=references_for(context.desired, context.snapshot, question.address),
         project=context.project,
         importing=record is None and any(item.to == question.address for item in context.desired.imports),
         destroy_object=bool(removal_requested(context, question.address)),
@@ -140,16 +140,19 @@ def _request(context: Context, question: Case) -> PlanRequest:
     )
 
 
-def references_of(context: Context, question: Case) -> dict[str, Resolved]:
+def references_for(desired: Desired, snapshot: Snapshot, address: str) -> dict[str, Resolved]:
     """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it."""
-    resources = context.desired.resources
+    resources, record = desired.resources, snapshot.resources.get(address)
     found: dict[str, Resolved] = {}
-    if question.desired is None and question.record is not None:
-        for address, attributes in question.record.resolved.items():
-            found[address] = Resolved(address=address, type=address.split(".")[0], attributes=attributes)
-    for address in sorted(_closure(_dependencies(question), resources)):
-        record = context.snapshot.resources.get(address)
-        found[address] = replace(resources[address].resolved(), identity=record.identity if record else {})
+    if address in resources:
+        start = resources[address].dependencies
+    else:
+        start = record.dependencies if record else ()
+        for each, attributes in record.resolved.items() if record else ():
+            found[each] = Resolved(address=each, type=each.split(".")[0], attributes=attributes)
+    for each in sorted(_closure(start, resources)):
+        known = snapshot.resources.get(each)
+        found[each] = replace(resources[each].resolved(), identity=known.identity if known else {})
     return found
 
 

@@ -1,0 +1,131 @@
+"""What every use case works at: the project, its providers (opened when first needed) and its state. Touches what it opens."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flareiac.app.discovery import Installed, installed, state_backend
+from flareiac.applying.recording import Loaded
+from flareiac.applying.recording import load as load_state
+from flareiac.config.files import ModuleFiles
+from flareiac.config.files import read as read_file
+from flareiac.config.load import Configuration
+from flareiac.config.load import load as load_configuration
+from flareiac.config.variables import Given, Inputs
+from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.sources import Source
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.observe import observe
+from flareiac.sdk.provider import Driver, Observation, Project, Question, Session
+from flareiac.sdk.state import Damaged, StateStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableArguments:
+    """Values from the command line, in the order given: ``("var", "k=v")`` and ``("file", "path")``."""
+
+    items: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Bench:
+    """One command's view of one project. ``timings`` collects seconds per phase."""
+
+    root: Path
+    workspace: str = "default"
+    parallelism: int = 10
+    lineage: str = ""
+    variables: VariableArguments = field(default_factory=VariableArguments)
+    timings: dict[str, float] = field(default_factory=dict)
+    _sessions: dict[str, Session] = field(default_factory=dict)
+    _store: StateStore | None = None
+
+    @property
+    def installed(self) -> Installed:
+        return installed()
+
+    @property
+    def project(self) -> Project:
+        return Project(root=self.root, workspace=self.workspace, lineage=self.lineage)
+
+    @property
+    def store(self) -> StateStore:
+        if self._store is None:
+            backend = state_backend("local")
+            self._store = backend.open({}, root=str(self.root), workspace=self.workspace, environment=os.environ)
+        return self._store
+
+    def load_state(self) -> Loaded:
+        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it can not be read."""
+        try:
+            loaded = load_state(self.store)
+        except Damaged as problem:
+            raise Failure(
+                error(
+                    "FIS001",
+                    "The state can not be read",
+                    f"{problem.where}: {problem.why}. Nothing was changed. Put back an earlier snapshot from the history directory beside "
+                    "it (the newest intact one), or restore the file from a backup.",
+                )
+            ) from problem
+        except OSError as trouble:
+            raise Failure(
+                error("FIS002", "The state can not be reached", f"{self.store.describe()}: {trouble.strerror or trouble}.")
+            ) from trouble
+        self.lineage = self.lineage or loaded.snapshot.lineage
+        return loaded
+
+    def load_configuration(self, snapshot: Snapshot, diagnostics: Diagnostics) -> Configuration:
+        """The project's configuration, evaluated with what the state knows of computed values."""
+        started = time.perf_counter()
+
+        def inputs(files: ModuleFiles) -> Inputs:
+            return Inputs(environment=os.environ, files=files.variables, given=_given(self.root, self.variables, diagnostics))
+
+        def computed(address: str) -> dict[str, Any] | None:
+            record = snapshot.resources.get(address)
+            return record.identity if record else None
+
+        configuration = load_configuration(self.project, self.installed.registry, inputs, computed, diagnostics)
+        self.timings["configuration"] = time.perf_counter() - started
+        return configuration
+
+    def driver(self, provider: str, kind: str) -> Driver:
+        """A driver of an open provider; opens it when needed. Raises ``Failure``."""
+        if provider not in self.installed.providers:
+            raise Failure(
+                error("FIX012", f"The provider {provider!r} is not installed", "The state holds resources of it. Install its package.")
+            )
+        if provider not in self._sessions:
+            self._sessions[provider] = self.installed.providers[provider].open(self.project)
+        return self._sessions[provider].driver(kind)
+
+    def observe(self, questions: Sequence[Question]) -> Mapping[str, Observation]:
+        """Asks the systems, in parallel."""
+        started = time.perf_counter()
+        answers = observe(questions, self.driver, parallelism=self.parallelism)
+        self.timings["observation"] = self.timings.get("observation", 0.0) + time.perf_counter() - started
+        return answers
+
+    def close(self) -> None:
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+
+
+def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -> list[Given | Source]:
+    found: list[Given | Source] = []
+    for kind, text in arguments.items:
+        if kind == "file":
+            source = read_file(root / text, text, diagnostics)
+            found += [source] if source else []
+            continue
+        name, separator, value = text.partition("=")
+        if separator:
+            found.append(Given(name=name.strip(), text=value, origin=f"-var {name.strip()}"))
+        else:
+            diagnostics.error("FIX013", f"-var {text} gives no value", "Write -var name=value.")
+    return found

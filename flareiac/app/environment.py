@@ -1,0 +1,47 @@
+"""The use cases of ``init`` and ``doctor``: what the declared systems need, fetched or examined. Touches the providers."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from flareiac.app.bench import Bench
+from flareiac.config.load import Configuration
+from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.provider import Check, Diagnosing, Initialising, Resolved, Session, Verdict
+
+
+def declared(bench: Bench, diagnostics: Diagnostics) -> tuple[Configuration, Mapping[str, Resolved]]:
+    """Everything the project declares, for providers to look through."""
+    configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
+    return configuration, {address: item.resolved() for address, item in configuration.desired.resources.items()}
+
+
+def initialise(bench: Bench, references: Mapping[str, Resolved], progress: Callable[[str], None]) -> list[str]:
+    """Lets every provider fetch what it needs. Raises ``Failure``."""
+    lines: list[str] = []
+    for session in _sessions(bench):
+        if isinstance(session, Initialising):
+            lines.extend(session.initialise(references, progress))
+    return lines
+
+
+def examine(bench: Bench, references: Mapping[str, Resolved]) -> list[Check]:
+    """The verdicts of every provider, and of the state."""
+    checks: list[Check] = [_examine_state(bench)]
+    for session in _sessions(bench):
+        if isinstance(session, Diagnosing):
+            checks.extend(session.checks(references))
+    return checks
+
+
+def _examine_state(bench: Bench) -> Check:
+    try:
+        loaded = bench.load_state()
+    except Failure as failure:
+        found = failure.diagnostics[0]
+        return Check(name="state", verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+    count = len(loaded.snapshot.resources)
+    return Check(name="state", verdict=Verdict.OK, text=f"{bench.store.describe()}: serial {loaded.snapshot.serial}, {count} resources")
+
+
+def _sessions(bench: Bench) -> Sequence[Session]:
+    return [provider.open(bench.project) for provider in bench.installed.providers.values()]

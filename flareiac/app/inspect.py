@@ -1,0 +1,28 @@
+"""The use cases of ``status`` and ``logs``: what the recorded resources that run are doing. Reads only."""
+
+from flareiac.app.bench import Bench
+from flareiac.app.steer import recorded, references_of
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.provider import Inspecting
+
+
+def status(bench: Bench) -> list[Attributes]:
+    """One row for each recorded resource that runs, by address."""
+    snapshot = bench.load_state().snapshot
+    rows: list[Attributes] = []
+    for address, record in sorted(snapshot.resources.items()):
+        driver = bench.driver(record.provider, record.type)
+        if isinstance(driver, Inspecting):
+            rows.append({"address": address, **driver.inspect(address, record.recorded(), references_of(snapshot, record))})
+    return rows
+
+
+def row(bench: Bench, snapshot: Snapshot, address: str) -> Attributes:
+    """What one resource is doing. Raises ``Failure`` for what does not run."""
+    record = recorded(snapshot, address)
+    driver = bench.driver(record.provider, record.type)
+    if not isinstance(driver, Inspecting):
+        raise Failure(error("FIX021", f"{address} does not run", "Only jobs have a status and a log."))
+    return driver.inspect(address, record.recorded(), references_of(snapshot, record))

@@ -1,0 +1,125 @@
+"""The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from flareiac.app.bench import Bench
+from flareiac.applying.recording import Loaded
+from flareiac.config.load import Configuration
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.sources import Source
+from flareiac.model.desired import Desired
+from flareiac.model.plan import Plan
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.make_plan import Inputs, Options, make_plan
+from flareiac.planning.propose import references_for
+from flareiac.sdk.provider import Kind, Missing, Observation, Present, Question, ReadRequest
+
+
+class Refresh(StrEnum):
+    """How much is asked of the systems."""
+
+    FULL = "full"
+    CHANGED = "changed"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What a user asked of a plan."""
+
+    options: Options = field(default_factory=Options)
+    refresh: Refresh = Refresh.CHANGED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanReport:
+    """A plan (None when the configuration has errors), all complaints, and the texts that they point into."""
+
+    plan: Plan | None
+    diagnostics: Diagnostics
+    sources: Mapping[str, Source]
+    configuration: Configuration | None = None
+    observations: Mapping[str, Observation] = field(default_factory=dict)
+
+
+def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
+    """Plans. Raises ``Failure`` when the state can not be read."""
+    diagnostics = Diagnostics()
+    loaded = loaded or bench.load_state()
+    _warn_of_interruption(loaded, diagnostics)
+    configuration = bench.load_configuration(loaded.snapshot, diagnostics)
+    if diagnostics.has_errors:
+        return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
+    desired = configuration.desired
+    observations = _observations(bench, desired, loaded.snapshot, request)
+    started = time.perf_counter()
+    inputs = Inputs(
+        desired=desired,
+        snapshot=loaded.snapshot,
+        observations=observations,
+        types=bench.installed.registry.types,
+        project=bench.project,
+        time=time.time(),
+    )
+    made = make_plan(inputs, request.options, diagnostics)
+    bench.timings["planning"] = time.perf_counter() - started
+    return PlanReport(
+        plan=made, diagnostics=diagnostics, sources=configuration.sources, configuration=configuration, observations=observations
+    )
+
+
+def _warn_of_interruption(loaded: Loaded, diagnostics: Diagnostics) -> None:
+    interrupted = loaded.recovered.interrupted
+    if interrupted is not None:
+        addresses = sorted({str(item.operation["address"]) for item in interrupted.open.values()})
+        at = f" while it worked on {', '.join(addresses)}" if addresses else ""
+        diagnostics.warning(
+            "FIP003",
+            "The last apply was interrupted",
+            f"It ended{at} before it could record the result. The next apply first finds out, by reading, what was done; applying its plan "
+            "file again resumes it.",
+        )
+    if loaded.torn:
+        diagnostics.warning(
+            "FIP004",
+            "The last record of the journal was cut off",
+            "A crash or a full disk cut it; what it was about is found out by reading. Nothing else is lost.",
+        )
+
+
+def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
+    managed = [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
+    addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
+    if request.refresh is Refresh.NONE:
+        return {address: _as_recorded(snapshot, address) for address in addresses}
+    return bench.observe(questions(desired, snapshot, addresses, cheap=request.refresh is Refresh.CHANGED))
+
+
+def _as_recorded(snapshot: Snapshot, address: str) -> Observation:
+    record = snapshot.resources.get(address)
+    if record is None:
+        return Missing(reason="not looked for (-refresh=none)")
+    return Present(attributes=record.attributes, identity=record.identity)
+
+
+def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], *, cheap: bool) -> list[Question]:
+    """What to ask about each address: as declared where it is, else as recorded."""
+    imports = {item.to: item.id for item in desired.imports}
+    found: list[Question] = []
+    for address in addresses:
+        resource, record = desired.resources.get(address), snapshot.resources.get(address)
+        kind = record.type if record else desired.resources[address].address.type
+        provider = resource.provider if resource else snapshot.resources[address].provider
+        request = ReadRequest(
+            address=address,
+            desired=resource.attributes if resource else None,
+            recorded=record.recorded() if record else None,
+            references=references_for(desired, snapshot, address),
+            cheap=cheap,
+            import_id=imports.get(address) if record is None else None,
+        )
+        found.append(Question(provider=provider, type=kind, request=request))
+    return found

@@ -1,0 +1,21 @@
+"""The command tree. Only wiring: what a command does stands in its module, imported when it runs."""
+
+import typer
+
+from flareiac.cli import core, running, start, state
+from flareiac.cli.exit_codes import table
+
+app = typer.Typer(
+    name="flareiac",
+    help="Plan and apply for streaming lakehouses: streams, checkpoints, Iceberg tables and PySpark jobs in HCL.",
+    epilog=table(),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+for group in (start, core, running):
+    group.register(app)
+app.add_typer(state.app, name="state")

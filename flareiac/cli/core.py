@@ -1,0 +1,474 @@
+"""``validate``, ``plan``, ``apply``, ``destroy``, ``drift``, ``show``, ``output``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import (
+    AutoApprove,
+    Detail,
+    Excluded,
+    Json,
+    MaxDestroys,
+    OnError,
+    Parallelism,
+    RefreshMode,
+    Replaced,
+    ShowSteps,
+    Targets,
+    Timings,
+    VariableFiles,
+    Variables,
+)
+
+if TYPE_CHECKING:
+    from flareiac.app.apply import ApplyReport, Conduct
+    from flareiac.app.bench import Bench
+    from flareiac.app.plan import PlanReport, PlanRequest
+    from flareiac.model.plan import Plan
+
+
+def register(app: typer.Typer) -> None:
+    """Adds these commands to the tree."""
+    for command in (validate, plan, apply, destroy, drift, show, output):
+        app.command()(command)
+
+
+def validate(as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
+    """Check the configuration without asking any system."""
+    from flareiac.kernel.diagnostics import Diagnostics
+    from flareiac.model.snapshot import Snapshot
+    from flareiac.planning.claims import collect, conflicts
+
+    bench = _bench(10, var, var_file)
+    diagnostics = Diagnostics()
+    configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
+    references = {address: item.resolved() for address, item in configuration.desired.resources.items()}
+    if not diagnostics.has_errors:
+        claims = collect(configuration.desired, bench.installed.registry.types, references)
+        diagnostics.extend(conflicts(claims, configuration.desired))
+    if as_json:
+        from flareiac.render.diagnostics import validate_json
+
+        terminal.out(json.dumps(validate_json(diagnostics, configuration.sources), indent=2))
+    else:
+        terminal.complain(diagnostics, configuration.sources)
+        if not diagnostics.has_errors:
+            terminal.out("Success! The configuration is valid.")
+    return ExitCode.ERROR if diagnostics.has_errors else ExitCode.DONE
+
+
+def plan(
+    out: Annotated[str | None, typer.Option("--out", help="Save the plan to this file.")] = None,
+    destroy: Annotated[bool, typer.Option("--destroy", help="Plan to remove everything.")] = False,
+    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit with 2 when there are changes.")] = False,
+    as_json: Json = False,
+    json_into: Annotated[str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")] = None,
+    target: Targets = None,
+    exclude: Excluded = None,
+    replace: Replaced = None,
+    refresh: RefreshMode = "changed",
+    max_destroys: MaxDestroys = None,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+    timings: Timings = False,
+) -> int:
+    """Show what would happen to tables, data, running queries and their state. Changes nothing."""
+    from flareiac.app.plan import plan as make
+
+    bench = _bench(parallelism, var, var_file)
+    request = _request(target, exclude, replace, refresh, max_destroys, destroy=destroy)
+    try:
+        report = make(bench, request)
+    finally:
+        bench.close()
+    if report.plan is not None and not report.plan.errored:
+        _save(report.plan, out, json_into, bench)
+    _show_plan(report, as_json=as_json, detail=detail, show_steps=show_steps)
+    if timings:
+        terminal.say("Timings: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in bench.timings.items()))
+    if out and not as_json and report.plan is not None and not report.plan.errored:
+        terminal.out(f"\nSaved the plan to {out}. To do exactly this, run:\n  flareiac apply {out}")
+    return _plan_code(report, detailed=detailed_exitcode)
+
+
+def _plan_code(report: "PlanReport", *, detailed: bool) -> ExitCode:
+    if report.plan is None or report.diagnostics.has_errors:
+        return ExitCode.ERROR
+    if report.plan.blocked:
+        return ExitCode.BLOCKED
+    changed = bool(report.plan.changes or report.plan.output_changes)
+    return ExitCode.CHANGES if detailed and changed else ExitCode.DONE
+
+
+def apply(
+    file: Annotated[str | None, typer.Argument(help="A saved plan. Without one, apply plans first and asks.", metavar="[PLAN]")] = None,
+    auto_approve: AutoApprove = False,
+    on_error: OnError = "continue",
+    as_json: Json = False,
+    target: Targets = None,
+    exclude: Excluded = None,
+    replace: Replaced = None,
+    refresh: RefreshMode = "changed",
+    max_destroys: MaxDestroys = None,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+) -> int:
+    """Do what the plan says, once; a second apply does nothing."""
+    if file is None:
+        request = _request(target, exclude, replace, refresh, max_destroys, destroy=False)
+        return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
+    planning = {
+        "-target": target,
+        "-exclude": exclude,
+        "-replace": replace,
+        "-var": var,
+        "-var-file": var_file,
+        "-max-destroys": max_destroys,
+    }
+    wrong = [name for name, value in planning.items() if value is not None] + (["-refresh"] if refresh != "changed" else [])
+    if wrong:
+        raise typer.BadParameter(f"{', '.join(wrong)} can not be used with a saved plan: everything was decided when it was made.")
+    return _apply_saved(file, parallelism, on_error, auto_approve=auto_approve, as_json=as_json)
+
+
+def destroy(
+    auto_approve: AutoApprove = False,
+    on_error: OnError = "continue",
+    as_json: Json = False,
+    target: Targets = None,
+    exclude: Excluded = None,
+    refresh: RefreshMode = "changed",
+    max_destroys: MaxDestroys = None,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+) -> int:
+    """Stop the jobs and let go of everything; tables and checkpoints stay unless their on_destroy says otherwise."""
+    request = _request(target, exclude, None, refresh, max_destroys, destroy=True)
+    return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
+
+
+def drift(
+    as_json: Json = False,
+    refresh: RefreshMode = "changed",
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+) -> int:
+    """Find what changed behind the team's back. Reads only; exits with 3 when there is drift."""
+    from flareiac.app.drift import drift as find
+    from flareiac.render.drift import drift_json, drift_text
+
+    bench = _bench(parallelism, var, var_file)
+    try:
+        report = find(bench, _request(None, None, None, refresh, None, destroy=False))
+    finally:
+        bench.close()
+    terminal.complain(report.diagnostics, report.sources)
+    if report.drift is None:
+        return ExitCode.ERROR
+    if as_json:
+        terminal.out(json.dumps(drift_json(report.drift), indent=2))
+    else:
+        terminal.out(drift_text(report.drift, colour=terminal.colour()))
+    if report.diagnostics.has_errors:
+        return ExitCode.ERROR
+    return ExitCode.DRIFT if report.drift.entries else ExitCode.DONE
+
+
+def show(
+    file: Annotated[str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")] = None,
+    as_json: Json = False,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+) -> int:
+    """Show a saved plan, or the state."""
+    import flareiac
+    from flareiac.app.bench import Bench
+    from flareiac.render.plan_json import plan_json
+    from flareiac.render.plan_text import plan_text
+    from flareiac.render.state_text import show_json, state_text
+
+    if file is not None:
+        loaded = _read_plan(file)
+        if as_json:
+            terminal.out(json.dumps(plan_json(loaded, tool_version=flareiac.__version__), indent=1))
+        else:
+            terminal.out(plan_text(loaded, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+        return ExitCode.DONE
+    snapshot = Bench(root=terminal.CURRENT.root).load_state().snapshot
+    terminal.out(json.dumps(show_json(snapshot), indent=2) if as_json else state_text(snapshot))
+    return ExitCode.DONE
+
+
+def output(
+    name: Annotated[str | None, typer.Argument(help="One output; without it, all.")] = None,
+    as_json: Json = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the text of a string.")] = False,
+) -> int:
+    """Show the outputs of the last apply."""
+    from flareiac.app.bench import Bench
+    from flareiac.kernel.diagnostics import did_you_mean
+    from flareiac.render.output_text import outputs_json, outputs_text
+
+    outputs = Bench(root=terminal.CURRENT.root).load_state().snapshot.outputs
+    if name is not None and name not in outputs:
+        terminal.say(f'Error: there is no output "{name}" in the state.{did_you_mean(name, outputs)}')
+        return ExitCode.ERROR
+    chosen = outputs if name is None else {name: outputs[name]}
+    if raw and name is not None:
+        value = outputs[name].value
+        if not isinstance(value, str | int | float):
+            terminal.say(f'Error: "{name}" is not a text, or it is sensitive and not stored.')
+            return ExitCode.ERROR
+        terminal.out(str(value))
+    elif as_json:
+        whole = outputs_json(chosen)
+        terminal.out(json.dumps(whole if name is None else whole[name]["value"], indent=2))
+    else:
+        terminal.out(outputs_text(chosen, bare=name is not None))
+    return ExitCode.DONE
+
+
+def _bench(parallelism: int, var: list[str] | None, var_file: list[str] | None) -> "Bench":
+    from flareiac.app.bench import Bench, VariableArguments
+
+    return Bench(
+        root=terminal.CURRENT.root,
+        parallelism=parallelism,
+        variables=VariableArguments(items=_in_order(var or [], var_file or [])),
+    )
+
+
+def _in_order(var: list[str], var_file: list[str]) -> tuple[tuple[str, str], ...]:
+    """Variables and variable files in the order they were typed, since the later one wins."""
+    queues = {"--var": iter(var), "--var-file": iter(var_file)}
+    kinds = {"--var": "var", "--var-file": "file"}
+    typed = [item.partition("=")[0] for item in terminal.CURRENT.command_line]
+    return tuple((kinds[name], text) for name in typed if name in queues and (text := next(queues[name], None)) is not None)
+
+
+def _request(
+    target: list[str] | None,
+    exclude: list[str] | None,
+    replace: list[str] | None,
+    refresh: str,
+    max_destroys: int | None,
+    *,
+    destroy: bool,
+) -> "PlanRequest":
+    from flareiac.app.plan import PlanRequest, Refresh
+    from flareiac.planning.make_plan import Options
+
+    named = {"true": "changed", "false": "none"}.get(refresh, refresh)
+    if named not in [item.value for item in Refresh]:
+        raise typer.BadParameter(f"-refresh={refresh}: it is full, changed, none, true or false.")
+    options = Options(
+        targets=tuple(target or ()),
+        exclude=tuple(exclude or ()),
+        replace=frozenset(replace or ()),
+        destroy=destroy,
+        max_destroys=max_destroys,
+    )
+    return PlanRequest(options=options, refresh=Refresh(named))
+
+
+def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") -> None:
+    import flareiac
+    from flareiac.kernel.diagnostics import Failure, error
+    from flareiac.model.plan_file import encode_plan
+    from flareiac.render.plan_json import plan_json
+
+    files: dict[str, bytes] = {}
+    if out:
+        files[out] = encode_plan(made, tool_version=flareiac.__version__)
+    if json_into:
+        files[json_into] = json.dumps(plan_json(made, tool_version=flareiac.__version__), indent=1).encode() + b"\n"
+    for name, content in files.items():
+        try:
+            (bench.root / name).write_bytes(content)
+        except OSError as trouble:
+            raise Failure(error("FIX030", f"{name} can not be written", f"{trouble.strerror or trouble}.")) from trouble
+
+
+def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: bool) -> None:
+    import flareiac
+    from flareiac.render.plan_text import plan_text
+    from flareiac.render.ui_json import plan_lines
+
+    if as_json:
+        for line in plan_lines(report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__):
+            terminal.out(json.dumps(line))
+        return
+    if report.plan is not None and not report.diagnostics.has_errors:
+        terminal.out(plan_text(report.plan, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+    terminal.complain(report.diagnostics, report.sources)
+
+
+def _read_plan(file: str) -> "Plan":
+    from flareiac.kernel.diagnostics import Failure, error
+    from flareiac.model.plan_file import decode_plan
+    from flareiac.sdk.state import Damaged
+
+    path = Path(terminal.CURRENT.root / file)
+    try:
+        return decode_plan(path.read_bytes(), file)
+    except OSError as trouble:
+        raise Failure(
+            error("FIX031", f"{file} can not be read", f"{trouble.strerror or trouble}. flareiac plan -out={file} makes it.")
+        ) from trouble
+    except Damaged as problem:
+        raise Failure(
+            error("FIX032", f"{file} can not be applied", f"{problem.why}. Make it anew: flareiac plan -out={file}.")
+        ) from problem
+
+
+def _conduct(
+    *, parallelism: int, on_error: str, auto_approve: bool, as_json: bool, detail: str, show_steps: bool, saved: bool
+) -> "Conduct":
+    import flareiac
+    from flareiac.app.apply import Conduct
+    from flareiac.cli.run_command import CANCEL
+    from flareiac.model.events import Event
+    from flareiac.render.apply_text import event_line
+    from flareiac.render.plan_text import plan_text
+    from flareiac.render.ui_json import event_record, plan_lines
+    from flareiac.sdk.validators import parse_duration
+
+    if on_error not in ("continue", "stop"):
+        raise typer.BadParameter(f"-on-error={on_error}: it is continue or stop.")
+    timeout = parse_duration(terminal.CURRENT.lock_timeout)
+    if timeout is None:
+        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
+
+    def emit(event: Event) -> None:
+        if as_json:
+            record = event_record(event)
+            if record is not None:
+                terminal.out(json.dumps(record))
+        else:
+            line = event_line(event, colour=terminal.colour())
+            if line is not None:
+                terminal.out(line)
+
+    def approve(planned: "PlanReport") -> bool:
+        assert planned.plan is not None, "only a whole plan is put to a person"
+        if as_json:
+            for line in plan_lines(planned.plan, planned.diagnostics, planned.sources, tool_version=flareiac.__version__):
+                terminal.out(json.dumps(line))
+        elif not saved:
+            terminal.out(plan_text(planned.plan, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+            terminal.complain(planned.diagnostics, planned.sources)
+        if auto_approve or saved:
+            return True
+        return terminal.ask("\nDo you want to perform these actions?")
+
+    return Conduct(
+        approve=approve,
+        emit=emit,
+        cancel=CANCEL,
+        lock_timeout=timeout / 1000,
+        parallelism=parallelism,
+        stop_on_error=on_error == "stop",
+    )
+
+
+def _apply_fresh(
+    request: "PlanRequest",
+    var: list[str] | None,
+    var_file: list[str] | None,
+    parallelism: int,
+    on_error: str,
+    detail: str,
+    show_steps: bool,
+    *,
+    auto_approve: bool,
+    as_json: bool,
+) -> int:
+    from flareiac.app.apply import End, apply_fresh
+
+    bench = _bench(parallelism, var, var_file)
+    conduct = _conduct(
+        parallelism=parallelism,
+        on_error=on_error,
+        auto_approve=auto_approve,
+        as_json=as_json,
+        detail=detail,
+        show_steps=show_steps,
+        saved=False,
+    )
+    try:
+        report = apply_fresh(bench, request, conduct)
+    finally:
+        bench.close()
+    if report.end in (End.INVALID, End.BLOCKED, End.NOTHING_TO_DO):
+        _show_plan(report.planned, as_json=as_json, detail=detail, show_steps=show_steps)
+    return _conclude(report, as_json=as_json)
+
+
+def _apply_saved(file: str, parallelism: int, on_error: str, *, auto_approve: bool, as_json: bool) -> int:
+    from flareiac.app.apply import End, apply_saved
+
+    saved = _read_plan(file)
+    bench = _bench(parallelism, None, None)
+    conduct = _conduct(
+        parallelism=parallelism,
+        on_error=on_error,
+        auto_approve=auto_approve,
+        as_json=as_json,
+        detail="changes",
+        show_steps=False,
+        saved=True,
+    )
+    try:
+        report = apply_saved(bench, saved, conduct)
+    finally:
+        bench.close()
+    if report.end in (End.INVALID, End.BLOCKED):
+        _show_plan(report.planned, as_json=as_json, detail="changes", show_steps=False)
+    return _conclude(report, as_json=as_json)
+
+
+def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
+    from flareiac.app.apply import End
+    from flareiac.render.apply_text import apply_summary, stale_text
+    from flareiac.render.ui_json import summary_record
+
+    codes = {
+        End.NOTHING_TO_DO: ExitCode.DONE,
+        End.INVALID: ExitCode.ERROR,
+        End.BLOCKED: ExitCode.BLOCKED,
+        End.DECLINED: ExitCode.CANCELLED,
+        End.STALE: ExitCode.STALE,
+        End.DONE: ExitCode.DONE,
+        End.PARTLY: ExitCode.PARTLY,
+        End.FAILED: ExitCode.ERROR,
+        End.CANCELLED: ExitCode.CANCELLED,
+    }
+    if report.end is End.STALE:
+        rows = [(item.address, item.what, item.planned, item.now) for item in report.report.stale]
+        terminal.say(stale_text(rows))
+    if report.end not in (End.INVALID, End.BLOCKED):
+        terminal.complain(report.report.diagnostics, report.planned.sources)
+    tally = report.report.tally
+    if report.planned.plan is not None and report.end in (End.NOTHING_TO_DO, End.DONE, End.PARTLY, End.FAILED, End.CANCELLED):
+        done, failed, skipped = frozenset(tally.done), frozenset(tally.failed), frozenset(tally.skipped)
+        if as_json:
+            terminal.out(json.dumps(summary_record(report.planned.plan, done)))
+        elif report.end is not End.NOTHING_TO_DO:
+            outputs = report.report.snapshot.outputs if report.report.snapshot else {}
+            terminal.out(apply_summary(report.planned.plan, done, failed, skipped, outputs=outputs, colour=terminal.colour()))
+    return codes[report.end]

@@ -1,0 +1,37 @@
+"""The exit codes: a contract. One table; help, documentation and tests read it."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How a command ended, for scripts."""
+
+    DONE = 0
+    ERROR = 1
+    CHANGES = 2
+    DRIFT = 3
+    BLOCKED = 4
+    LOCKED = 5
+    STALE = 6
+    PARTLY = 7
+    CANCELLED = 8
+    USAGE = 64
+
+
+MEANINGS: dict[ExitCode, str] = {
+    ExitCode.DONE: "done, or no changes",
+    ExitCode.ERROR: "error",
+    ExitCode.CHANGES: "changes (plan -detailed-exitcode)",
+    ExitCode.DRIFT: "drift (drift), or not formatted (fmt -check)",
+    ExitCode.BLOCKED: "the plan holds a blocked action, or a policy failed",
+    ExitCode.LOCKED: "the state lock was not obtained",
+    ExitCode.STALE: "the saved plan is stale",
+    ExitCode.PARTLY: "partly applied: at least one operation done and one failed",
+    ExitCode.CANCELLED: "cancelled, also by a declined prompt",
+    ExitCode.USAGE: "usage",
+}
+
+
+def table() -> str:
+    """The table for help texts."""
+    return "Exit codes: " + "; ".join(f"{code.value} {text}" for code, text in MEANINGS.items()) + "."

@@ -1,0 +1,69 @@
+"""Runs one command: every way in which it can end becomes an exit code, and every complaint a diagnostic."""
+
+import datetime as dt
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+
+import typer
+from typer.exceptions import TyperException
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.state import LockHeld
+
+CANCEL = threading.Event()
+"""Set by the first SIGINT or SIGTERM; a second one leaves at once."""
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """The exit code of a command line whose global options have been taken out."""
+    from flareiac.cli.commands import app
+
+    signal.signal(signal.SIGINT, _cancel)
+    signal.signal(signal.SIGTERM, _cancel)
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(args=list(arguments), prog_name="flareiac", standalone_mode=False)
+    except TyperException as problem:
+        describe = getattr(problem, "format_message", None)
+        terminal.say(f"Error: {describe() if describe else problem}")
+        terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
+        return int(ExitCode.USAGE)
+    except typer.Exit as done:
+        return int(done.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        return int(ExitCode.CANCELLED)
+    except Failure as failure:
+        terminal.complain(failure.diagnostics)
+        return int(ExitCode.ERROR)
+    except LockHeld as held:
+        terminal.complain([_held(held)])
+        return int(ExitCode.LOCKED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return int(ExitCode.ERROR)
+    return int(result) if isinstance(result, int) else int(ExitCode.DONE)
+
+
+def _cancel(number: int, _frame: FrameType | None) -> None:
+    if CANCEL.is_set():
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+    CANCEL.set()
+    terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
+
+
+def _held(held: LockHeld) -> Diagnostic:
+    info = held.info
+
+    until = dt.datetime.fromtimestamp(info.expires, dt.UTC).strftime("%H:%M:%S UTC")
+    return error(
+        "FIS010",
+        "The state is locked",
+        f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until} unless renewed). Wait for it "
+        "with -lock-timeout=60s; plan and drift need no lock.",
+    )

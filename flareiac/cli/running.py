@@ -1,0 +1,118 @@
+"""``status``, ``logs``, ``stop``, ``start``, ``restart``, ``driver``: what runs."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import Json
+
+Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds these commands to the tree."""
+    for command in (status, logs, stop, start, restart, driver):
+        app.command()(command)
+
+
+def status(
+    as_json: Json = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Draw it again every two seconds.")] = False,
+) -> int:
+    """Show what the jobs are doing: phase, batch, lag, last commit, failures."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.inspect import status as look
+    from flareiac.cli.run_command import CANCEL
+    from flareiac.render.status_text import status_json, status_text
+
+    while True:
+        bench = Bench(root=terminal.CURRENT.root)
+        try:
+            rows = look(bench)
+        finally:
+            bench.close()
+        if as_json:
+            terminal.out(json.dumps(status_json(rows), indent=2))
+        else:
+            terminal.out(("\x1b[2J\x1b[H" if watch and terminal.colour() else "") + status_text(rows, now=time.time()))
+        if not watch or CANCEL.wait(2.0):
+            return ExitCode.DONE
+
+
+def logs(
+    address: Address,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on printing what is added.")] = False,
+) -> int:
+    """Print the log of a job."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.inspect import row
+    from flareiac.cli.run_command import CANCEL
+
+    bench = Bench(root=terminal.CURRENT.root)
+    try:
+        found = row(bench, bench.load_state().snapshot, address).get("log")
+    finally:
+        bench.close()
+    if not found or not Path(found).is_file():
+        terminal.say(f"{address} has written no log yet.")
+        return ExitCode.DONE
+    with Path(found).open(encoding="utf-8", errors="replace") as stream:
+        while True:
+            if text := stream.read():
+                terminal.out(text)
+            if not follow or CANCEL.wait(0.5):
+                return ExitCode.DONE
+
+
+def stop(address: Address) -> int:
+    """Stop a job by hand. That is drift, and the next apply starts it again; to keep it stopped set stopped = true."""
+    return _steer("stop", address)
+
+
+def start(address: Address) -> int:
+    """Start a stopped job on its recorded definition."""
+    return _steer("start", address)
+
+
+def restart(address: Address) -> int:
+    """Stop a job and start it again on its recorded definition."""
+    return _steer("restart", address)
+
+
+def driver(location: Annotated[str, typer.Argument(help="The control directory of the engine.", metavar="RUNTIME_LOCATION")]) -> int:
+    """Run the driver of an engine in the foreground, as a service unit would."""
+    from flareiac.app.discovery import installed
+    from flareiac.sdk.provider import Serving
+
+    for provider in installed().providers.values():
+        if isinstance(provider, Serving):
+            return provider.serve(str((terminal.CURRENT.root / location).resolve()))
+    terminal.say("Error: no installed provider has a driver.")
+    return ExitCode.ERROR
+
+
+def _steer(verb: str, address: str) -> int:
+    from flareiac.app.bench import Bench
+    from flareiac.app.steer import steer
+    from flareiac.model.events import Event
+    from flareiac.render.apply_text import event_line
+    from flareiac.sdk.provider import Steer
+    from flareiac.sdk.validators import parse_duration
+
+    def emit(event: Event) -> None:
+        terminal.say(event_line(event, colour=False) or "")
+
+    bench = Bench(root=terminal.CURRENT.root)
+    timeout = (parse_duration(terminal.CURRENT.lock_timeout) or 0) / 1000
+    try:
+        messages = steer(bench, Steer(verb), address, lock_timeout=timeout, emit=emit, progress=terminal.say)
+    finally:
+        bench.close()
+    for message in messages or (f"{address}: {verb} done.",):
+        terminal.out(message)
+    return ExitCode.DONE

@@ -1,0 +1,38 @@
+"""``state list`` and ``state show``: what is recorded."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import Json
+
+app = typer.Typer(help="Look at the state.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_(pattern: Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")] = None) -> int:
+    """List the recorded addresses."""
+    from flareiac.app.bench import Bench
+    from flareiac.planning.make_plan import matches
+
+    snapshot = Bench(root=terminal.CURRENT.root).load_state().snapshot
+    for address in sorted(snapshot.resources):
+        if not pattern or any(matches(address, item) for item in pattern):
+            terminal.out(address)
+    return ExitCode.DONE
+
+
+@app.command()
+def show(address: Annotated[str, typer.Argument(help="A recorded address.")], as_json: Json = False) -> int:
+    """Show what is recorded of one resource."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.steer import recorded
+    from flareiac.model.snapshot import encode_record
+    from flareiac.render.state_text import record_text
+
+    record = recorded(Bench(root=terminal.CURRENT.root).load_state().snapshot, address)
+    terminal.out(json.dumps(encode_record(record), indent=2) if as_json else record_text(record))
+    return ExitCode.DONE

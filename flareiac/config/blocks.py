@@ -1,0 +1,124 @@
+"""Sorts the top-level blocks of a module by what they declare. Pure; evaluates nothing."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
+from flareiac.kernel.sources import Span
+from flareiac.lang.syntax import AttributeNode, BlockNode, Body
+
+_LATER = {
+    "module": "Modules",
+    "moved": "moved blocks",
+    "data": "data blocks",
+    "check": "check blocks",
+    "kafka": "Kafka connections",
+    "topic": "Kafka topics",
+    "secret": "Secrets",
+}
+_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed")
+
+
+@dataclass(slots=True)
+class Module:
+    """The declarations of one module by name; ``resources`` by block address (``table.orders``)."""
+
+    variables: dict[str, BlockNode] = field(default_factory=dict)
+    locals: dict[str, AttributeNode] = field(default_factory=dict)
+    outputs: dict[str, BlockNode] = field(default_factory=dict)
+    resources: dict[str, BlockNode] = field(default_factory=dict)
+    imports: list[BlockNode] = field(default_factory=list)
+    removed: list[BlockNode] = field(default_factory=list)
+    settings: list[BlockNode] = field(default_factory=list)
+
+
+def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagnostics: Diagnostics) -> Module:
+    """The module that the bodies of its files make together."""
+    module = Module()
+    for body in bodies:
+        for attribute in body.attributes:
+            diagnostics.error(
+                "FIC010",
+                f'"{attribute.name}" stands outside of any block',
+                "Only blocks stand at the top of a file. Put it into a locals block, or into the block it belongs to.",
+                subject=attribute.name_span,
+            )
+        for block in body.blocks:
+            _sort(block, module, resource_types, diagnostics)
+    return module
+
+
+def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics) -> None:
+    match block.type:
+        case "variable" if _labelled(block, diagnostics):
+            _put(module.variables, block.labels[0], block, f'variable "{block.labels[0]}"', diagnostics)
+        case "output" if _labelled(block, diagnostics):
+            _put(module.outputs, block.labels[0], block, f'output "{block.labels[0]}"', diagnostics)
+        case "locals" if _unlabelled(block, diagnostics):
+            for attribute in block.body.attributes:
+                _put_local(module, attribute, diagnostics)
+        case "import" if _unlabelled(block, diagnostics):
+            module.imports.append(block)
+        case "removed" if _unlabelled(block, diagnostics):
+            module.removed.append(block)
+        case "flareiac" if _unlabelled(block, diagnostics):
+            module.settings.append(block)
+        case kind if kind in resource_types:
+            if _labelled(block, diagnostics):
+                address = f"{kind}.{block.labels[0]}"
+                _put(module.resources, address, block, address, diagnostics)
+        case kind if kind in _LATER:
+            diagnostics.error(
+                "FIC012", f"{_LATER[kind]} are not supported yet", "This version can not read them.", subject=block.header_span
+            )
+        case kind if kind not in _PLAIN:
+            known = [*_PLAIN, *resource_types]
+            diagnostics.error(
+                "FIC011",
+                f'There is no block type "{kind}"',
+                f"Known block types are {', '.join(sorted(known))}.{did_you_mean(kind, known)}",
+                subject=block.header_span,
+            )
+        case _:
+            pass
+
+
+def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
+    if len(block.labels) == 1:
+        return True
+    diagnostics.error("FIC013", f"A {block.type} block takes one name", f'Write {block.type} "name" {{ ... }}.', subject=block.header_span)
+    return False
+
+
+def _unlabelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
+    if not block.labels:
+        return True
+    diagnostics.error("FIC014", f"A {block.type} block takes no name", f"Write {block.type} {{ ... }}.", subject=block.header_span)
+    return False
+
+
+def _put(into: dict[str, BlockNode], name: str, block: BlockNode, what: str, diagnostics: Diagnostics) -> None:
+    if name in into:
+        _duplicate(what, block.header_span, into[name].header_span, diagnostics)
+    else:
+        into[name] = block
+
+
+def _put_local(module: Module, attribute: AttributeNode, diagnostics: Diagnostics) -> None:
+    earlier = module.locals.get(attribute.name)
+    if earlier is not None:
+        _duplicate(f"local.{attribute.name}", attribute.name_span, earlier.name_span, diagnostics)
+    else:
+        module.locals[attribute.name] = attribute
+
+
+def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:
+    diagnostics.add(
+        Diagnostic(
+            code="FIC015",
+            summary=f"{what} is declared twice",
+            detail=f"It was declared first at {first}. Each name stands for one thing in a module: rename or remove one of them.",
+            subject=second,
+            related=(Related(span=first, message="first declared here"),),
+        )
+    )

@@ -1,0 +1,92 @@
+"""From one block to its instances: ``count`` and ``for_each``. Pure."""
+
+from dataclasses import dataclass
+
+from flareiac.kernel.addresses import InstanceKey
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.types import NUMBER, SetType
+from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.lang.values import Value, contains_sensitive, number, object_value, string
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One instance of a block: its key, and the scope in which its body is evaluated."""
+
+    key: InstanceKey
+    scope: Scope
+
+
+def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
+    """The instances, in order; None after an error."""
+    count, for_each = block.body.attribute("count"), block.body.attribute("for_each")
+    if count is not None and for_each is not None:
+        diagnostics.error("FIC040", "count and for_each exclude each other", "Keep one of them.", subject=for_each.name_span)
+        return None
+    if count is not None:
+        return _counted(count.expr, scope, diagnostics)
+    if for_each is not None:
+        return _each(for_each.expr, scope, diagnostics)
+    return [Instance(key=None, scope=scope)]
+
+
+def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
+    before = len(diagnostics)
+    value = evaluate(expression, scope, diagnostics)
+    if len(diagnostics) > before:
+        return None
+    if not value.is_known:
+        _undecided("count", expression, diagnostics)
+        return None
+    try:
+        amount = convert(value, NUMBER).raw
+    except ConversionError as problem:
+        diagnostics.error("FIC041", "count takes a whole number", str(problem), subject=expression.span)
+        return None
+    if amount is None or amount != int(amount) or amount < 0:
+        diagnostics.error("FIC041", "count takes a whole number", "It must be 0 or more, and not null.", subject=expression.span)
+        return None
+    return [Instance(key=index, scope=scope.child({"count": object_value({"index": number(index)})})) for index in range(int(amount))]
+
+
+def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
+    before = len(diagnostics)
+    value = evaluate(expression, scope, diagnostics)
+    if len(diagnostics) > before:
+        return None
+    if not value.is_known:
+        _undecided("for_each", expression, diagnostics)
+        return None
+    if contains_sensitive(value):
+        diagnostics.error(
+            "FIC042", "for_each must not be sensitive", "Its keys become addresses, which are shown.", subject=expression.span
+        )
+        return None
+    pairs = _pairs(value)
+    if pairs is None:
+        diagnostics.error(
+            "FIC042", "for_each takes a map, an object or a set of strings", "For a list, write toset(...).", subject=expression.span
+        )
+        return None
+    return [Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": item})})) for key, item in pairs]
+
+
+def _pairs(value: Value) -> list[tuple[str, Value]] | None:
+    raw = value.raw
+    if isinstance(raw, tuple) and isinstance(value.type, SetType):
+        return [(item.raw, item) for item in raw] if all(isinstance(item.raw, str) for item in raw) else None
+    if isinstance(raw, tuple) or not hasattr(raw, "items"):
+        return None
+    return sorted(raw.items())
+
+
+def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        "FIC043",
+        f"{name} is known only after apply",
+        "How many resources there are must be known when planning. Use a variable or a local value.",
+        subject=expression.span,
+    )

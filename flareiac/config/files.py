@@ -1,0 +1,56 @@
+"""Which files make up a module, and their texts. Touches the file system."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.sources import Source
+
+SUFFIX = ".flare.hcl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleFiles:
+    """The texts of one directory: configuration, and the variable files that are read without being asked for."""
+
+    configuration: tuple[Source, ...]
+    variables: tuple[Source, ...]
+    sources: dict[str, Source] = field(default_factory=dict)
+
+
+def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
+    """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by name."""
+    if not root.is_dir():
+        diagnostics.error(
+            "FIC001", f"There is no directory {root}", "Give the directory of a project with -chdir, or make one: flareiac new."
+        )
+        return ModuleFiles(configuration=(), variables=())
+    names = sorted(item.name for item in root.iterdir() if item.is_file())
+    configuration = [source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))]
+    wanted = [name for name in names if name == "flareiac.vars.hcl"] + [name for name in names if name.endswith(".auto.vars.hcl")]
+    variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
+    for name in names:
+        if name.endswith(".flare.hcl.json"):
+            diagnostics.error("FIC003", f"{name} can not be read yet", "HCL's JSON syntax is not supported yet; write the same in HCL.")
+    if not configuration and not diagnostics.has_errors:
+        diagnostics.error(
+            "FIC002",
+            "No configuration files",
+            f"{root} holds no file whose name ends in {SUFFIX}. Change to the directory of a project, or make one: flareiac new.",
+        )
+    return ModuleFiles(
+        configuration=tuple(configuration),
+        variables=tuple(variables),
+        sources={item.path: item for item in (*configuration, *variables)},
+    )
+
+
+def read(path: Path, name: str, diagnostics: Diagnostics) -> Source | None:
+    """One file's text, or None with a complaint."""
+    try:
+        return Source(name, path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        diagnostics.error("FIC004", f"{name} is not UTF-8 text", f"The byte at offset {problem.start} does not belong to any character.")
+    except OSError as problem:
+        diagnostics.error("FIC005", f"{name} can not be read", f"{problem.strerror or problem}.")
+    return None

@@ -1,0 +1,442 @@
+"""Evaluates a module: variables, locals, resources and outputs in dependency order, into ``Desired``.
+
+Touches the file system only through ``read_module``. One run reports every problem it can find; what depends on something broken is left
+out in silence, so that one mistake is told once.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flareiac.config.blocks import Module, collect
+from flareiac.config.expand import Instance, instances
+from flareiac.config.files import ModuleFiles, read_module
+from flareiac.config.meta import depends_on, imports, lifecycle, removals
+from flareiac.config.registry import Registry
+from flareiac.config.settings import check_settings
+from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, node_of
+from flareiac.config.variables import Inputs, check_condition, flag, variable_values
+from flareiac.kernel.addresses import Address, InstanceKey, render_key
+from flareiac.kernel.data import UNKNOWN, Attributes, Reference, digest, is_known, references
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.graph import Cycle, topological
+from flareiac.kernel.paths import Path, render_path
+from flareiac.kernel.sources import Source, Span
+from flareiac.kernel.types import RefType
+from flareiac.lang.decode import DecodedBody, decode_body
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.functions import functions
+from flareiac.lang.parse import parse_file
+from flareiac.lang.references import Traversal
+from flareiac.lang.references import references as traversals_of
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import AttributeNode, BlockNode
+from flareiac.lang.values import (
+    Value,
+    contains_sensitive,
+    from_data,
+    lazy_object,
+    object_value,
+    resource_value,
+    string,
+    to_data,
+    tuple_value,
+    unknown,
+)
+from flareiac.model.desired import Desired, DesiredResource, OutputValue
+from flareiac.sdk.provider import Decoded, Project, Resolved, ResourceType
+
+_META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
+EMBEDDED = "embedded"
+"""The name of the instance that stands for a connection type of which nothing is declared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """An evaluated module and the texts it was read from (for snippets in diagnostics)."""
+
+    desired: Desired
+    sources: Mapping[str, Source]
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """What is known while nodes are evaluated in order."""
+
+    registry: Registry
+    project: Project
+    diagnostics: Diagnostics
+    computed: Callable[[str], Attributes | None]
+    scope: Scope = field(init=False)
+    module: Module = field(default_factory=Module)
+    variables: dict[str, Value] = field(default_factory=dict)
+    locals: dict[str, Value] = field(default_factory=dict)
+    resources: dict[str, DesiredResource] = field(default_factory=dict)
+    instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+
+
+def load(
+    project: Project,
+    registry: Registry,
+    inputs: Callable[[ModuleFiles], Inputs],
+    computed: Callable[[str], Attributes | None],
+    diagnostics: Diagnostics,
+) -> Configuration:
+    """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address (None: nothing)."""
+    files = read_module(project.root, diagnostics)
+    bodies = [parse_file(source, diagnostics) for source in files.configuration]
+    evaluation = _Evaluation(registry=registry, project=project, diagnostics=diagnostics, computed=computed)
+    evaluation.module = collect(bodies, registry.types, diagnostics)
+    evaluation.scope = _scope(evaluation)
+    given = inputs(files)
+    check_settings(evaluation.module.settings, diagnostics)
+    _embed_connections(evaluation)
+    order = _order(evaluation)
+    evaluation.variables = variable_values(evaluation.module.variables, given, evaluation.scope, diagnostics)
+    outputs = _evaluate(evaluation, order)
+    desired = Desired(
+        resources=evaluation.resources,
+        outputs=outputs,
+        imports=imports(evaluation.module.imports, evaluation.resources, evaluation.scope, diagnostics),
+        removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
+        variables={name: None if value.sensitive else to_data(value) for name, value in evaluation.variables.items()},
+        digest=_digest(files, evaluation.variables),
+    )
+    sources = {**files.sources, **{item.path: item for item in given.given if isinstance(item, Source)}}
+    return Configuration(desired=desired, sources=sources)
+
+
+def _digest(files: ModuleFiles, variables: Mapping[str, Value]) -> str:
+    content = hashlib.sha256()
+    for source in files.configuration:
+        content.update(source.path.encode() + b"\0" + source.text.encode() + b"\0")
+    plain = {name: None if contains_sensitive(value) else to_data(value) for name, value in sorted(variables.items())}
+    return digest([content.hexdigest(), plain])
+
+
+def _scope(evaluation: _Evaluation) -> Scope:
+    root = evaluation.project.root
+
+    def lookup(name: str) -> Value | None:
+        match name:
+            case "var":
+                return lazy_object(LazyNames(evaluation.module.variables, lambda key: evaluation.variables.get(key, unknown())), "var")
+            case "local":
+                return lazy_object(LazyNames(evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown())), "local")
+            case "path":
+                return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
+            case "flareiac":
+                return object_value({"workspace": string(evaluation.project.workspace)})
+            case kind if kind in evaluation.registry.types:
+                return lazy_object(LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}")), kind)
+            case _:
+                return None
+
+    return Scope(
+        lookup=lookup,
+        functions=functions(root, evaluation.registry.functions),
+        roots=lambda: [*BUILT_IN_ROOTS[:4], *evaluation.registry.types],
+    )
+
+
+def _named(evaluation: _Evaluation, kind: str) -> dict[str, None]:
+    prefix = f"{kind}."
+    return {address.removeprefix(prefix): None for address in evaluation.module.resources if address.startswith(prefix)}
+
+
+def _embed_connections(evaluation: _Evaluation) -> None:
+    """A connection type of which nothing is declared gets its embedded instance, so that it can be the default of an attribute."""
+    for name, kind in evaluation.registry.connection_defaults().items():
+        if not _named(evaluation, name):
+            address = Address(name, EMBEDDED)
+            _resolve(evaluation, address, kind, dict(kind.default or {}), (), None)
+            evaluation.instances[f"{name}.{EMBEDDED}"] = [None]
+
+
+def _order(evaluation: _Evaluation) -> Sequence[str]:
+    module, types = evaluation.module, evaluation.registry.types
+    nodes: dict[str, AttributeNode | BlockNode] = {
+        **{f"var.{name}": block for name, block in module.variables.items()},
+        **{f"local.{name}": node for name, node in module.locals.items()},
+        **module.resources,
+        **{f"output.{name}": block for name, block in module.outputs.items()},
+    }
+    needs: dict[str, list[str]] = {}
+    for name, node in nodes.items():
+        found = traversals_of(node)
+        if not name.startswith("var.") and not check_declared(found, nodes, types, evaluation.diagnostics):
+            evaluation.failed.add(name)
+        needs[name] = [] if name.startswith("var.") else [need for item in found if (need := node_of(item, types)) in nodes and need]
+    for name in module.resources:
+        needs[name] += _default_connections(evaluation, name.split(".")[0])
+    try:
+        order = [name for name in topological(needs) if not name.startswith("var.")]
+    except Cycle as cycle:
+        first = nodes[cycle.nodes[0]]
+        evaluation.diagnostics.error(
+            "FIC051",
+            "Values depend on each other in a circle",
+            f"{' -> '.join(cycle.nodes)}. Break the circle by writing one of these values out.",
+            subject=first.header_span if isinstance(first, BlockNode) else first.name_span,
+        )
+        return []
+    for name in order:
+        if any(need in evaluation.failed for need in needs[name]):
+            evaluation.failed.add(name)
+    return order
+
+
+def _default_connections(evaluation: _Evaluation, kind: str) -> list[str]:
+    """The declared connections that attributes of a type fall back to."""
+    schema = evaluation.registry.types[kind].schema
+    wanted = {target for item in schema.attributes.values() if isinstance(item.type, RefType) for target in item.type.to}
+    return [
+        f"{target}.{name}"
+        for target in evaluation.registry.connection_defaults()
+        if target in wanted
+        for name in _named(evaluation, target)
+    ]
+
+
+def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, OutputValue]:
+    outputs: dict[str, OutputValue] = {}
+    for node in order:
+        kind, name = node.split(".", 1)
+        if kind == "output":
+            block = evaluation.module.outputs[name]
+            needed = [node_of(item, evaluation.registry.types) for item in traversals_of(block)]
+            if node not in evaluation.failed and not any(need in evaluation.failed for need in needed):
+                outputs[name] = _output(evaluation, name, block)
+        elif kind == "local":
+            evaluation.locals[name] = unknown() if node in evaluation.failed else _local(evaluation, name)
+        elif _broken(evaluation, node):
+            evaluation.failed.add(node)
+        else:
+            _resource_block(evaluation, node, evaluation.module.resources[node])
+    return outputs
+
+
+def _broken(evaluation: _Evaluation, node: str) -> bool:
+    needed = [node_of(item, evaluation.registry.types) for item in traversals_of(evaluation.module.resources[node])]
+    return node in evaluation.failed or any(need in evaluation.failed for need in needed)
+
+
+def _local(evaluation: _Evaluation, name: str) -> Value:
+    before = len(evaluation.diagnostics)
+    value = evaluate(evaluation.module.locals[name].expr, evaluation.scope, evaluation.diagnostics)
+    if len(evaluation.diagnostics) > before:
+        evaluation.failed.add(f"local.{name}")
+    return value
+
+
+def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue:
+    diagnostics, scope = evaluation.diagnostics, evaluation.scope
+    node = block.body.attribute("value")
+    for attribute in block.body.attributes:
+        if attribute.name not in ("value", "description", "sensitive", "depends_on"):
+            diagnostics.error(
+                "FIC052",
+                f'An output has no attribute "{attribute.name}"',
+                "It takes value, description, sensitive.",
+                subject=attribute.name_span,
+            )
+    if node is None:
+        diagnostics.error("FIC052", f'The output "{name}" has no value', "Write value = ...", subject=block.header_span)
+        return OutputValue(value=None)
+    for nested in block.body.blocks_of("precondition"):
+        check_condition(nested, scope, diagnostics, "FIC053", f'The precondition of the output "{name}" does not hold')
+    value = evaluate(node.expr, scope, diagnostics)
+    sensitive = flag(block, "sensitive", False, scope, diagnostics)
+    if contains_sensitive(value) and not sensitive:
+        diagnostics.error(
+            "FIC054",
+            f'The output "{name}" shows a sensitive value',
+            "Add sensitive = true; it is then never shown.",
+            subject=node.expr.span,
+        )
+    return OutputValue(value=None if sensitive else to_data(value), sensitive=sensitive)
+
+
+def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:
+    kind = evaluation.registry.types[block.type]
+    found = instances(block, evaluation.scope, evaluation.diagnostics)
+    if found is None:
+        evaluation.failed.add(node)
+        return
+    evaluation.instances[node] = [item.key for item in found]
+    declared = depends_on(block, evaluation.diagnostics)
+    needed = _needed(evaluation, traversals_of(block), declared)
+    for item in found:
+        if not _instance(evaluation, block, kind, item, needed):
+            evaluation.failed.add(node)
+
+
+def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Sequence[str]) -> list[str]:
+    """The block addresses of the resources that a block mentions anywhere."""
+    mentioned = [node_of(item, evaluation.registry.types) for item in found]
+    return [item for item in dict.fromkeys([*mentioned, *declared]) if item and item in evaluation.instances]
+
+
+def _instance(evaluation: _Evaluation, block: BlockNode, kind: ResourceType, instance: Instance, needed: Sequence[str]) -> bool:
+    diagnostics = evaluation.diagnostics
+    before = len(diagnostics)
+    address = Address(block.type, block.labels[0], instance.key)
+    decoded = decode_body(block.body, kind.schema, instance.scope, diagnostics, meta=_META)
+    _refuse_sensitive(decoded, kind, address, diagnostics)
+    attributes = dict(decoded.attributes)
+    if not is_known(attributes):
+        _refuse_unknown(decoded, block, address, diagnostics)
+    if _errors_since(diagnostics, before):
+        return False
+    _fill_connections(evaluation, kind, attributes, block, diagnostics)
+    if _errors_since(diagnostics, before):
+        return False
+    _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
+    return not _errors_since(diagnostics, before)
+
+
+def _errors_since(diagnostics: Diagnostics, before: int) -> bool:
+    return any(item.severity.value == "error" for item in diagnostics.items[before:])
+
+
+def _refuse_sensitive(decoded: DecodedBody, kind: ResourceType, address: Address, diagnostics: Diagnostics) -> None:
+    for path in decoded.sensitive_paths:
+        schema = kind.schema.attributes.get(str(path[0])) if path else None
+        if schema is None or not schema.sensitive:
+            diagnostics.error(
+                "FIC055",
+                f"{render_path(path)} of {address} must not be sensitive",
+                "What resources are made of is kept in state and plan files, where no secret may be. Name the secret by reference instead.",
+                subject=decoded.spans.get(path),
+                address=str(address),
+                attribute=path,
+            )
+
+
+def _refuse_unknown(decoded: DecodedBody, block: BlockNode, address: Address, diagnostics: Diagnostics) -> None:
+    for name, value in decoded.attributes.items():
+        if not is_known(value):
+            diagnostics.error(
+                "FIC056",
+                f"{name} of {address} is known only after apply",
+                "It comes from something that does not exist yet, and a resource can only be planned from known values. Create the other "
+                "one first (apply -target), or write the value out.",
+                subject=decoded.spans.get((name,), block.header_span),
+                address=str(address),
+                attribute=(name,),
+            )
+
+
+def _fill_connections(
+    evaluation: _Evaluation, kind: ResourceType, attributes: Attributes, block: BlockNode, diagnostics: Diagnostics
+) -> None:
+    """An attribute that takes a connection and is left out means the only one there is."""
+    defaults = evaluation.registry.connection_defaults()
+    for name, schema in kind.schema.attributes.items():
+        if attributes.get(name) is not None or not isinstance(schema.type, RefType):
+            continue
+        target = next((item for item in schema.type.to if item in defaults), None)
+        if target is None:
+            continue
+        found = [address for address, item in evaluation.resources.items() if item.address.type == target]
+        if len(found) == 1:
+            attributes[name] = Reference(found[0])
+        elif found:
+            diagnostics.error(
+                "FIC057",
+                f"{block.type}.{block.labels[0]} must name its {target}",
+                f"There are several: {', '.join(found)}. Write {name} = {found[0]}, or another.",
+                subject=block.header_span,
+                attribute=(name,),
+            )
+
+
+def _resolve(
+    evaluation: _Evaluation,
+    address: Address,
+    kind: ResourceType,
+    attributes: Attributes,
+    needed: Sequence[str],
+    source: tuple[BlockNode, DecodedBody] | None,
+) -> None:
+    """Canonical attributes of one instance, with what it depends on."""
+    diagnostics, text = evaluation.diagnostics, str(address)
+    block, decoded = source or (None, None)
+    found = Diagnostics()
+    visible = _visible(evaluation, [*references(attributes), *_whole_blocks(evaluation, needed, attributes)])
+    canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
+    spans = decoded.spans if decoded else {}
+    for item in found:
+        place = _nearest(spans, item.attribute) or (block.header_span if block else None)
+        diagnostics.add(item.at(subject=place, address=text))
+    direct = dict.fromkeys([*references(canonical), *references(attributes), *_whole_blocks(evaluation, needed, canonical)])
+    direct.pop(text, None)
+    evaluation.resources[text] = DesiredResource(
+        address=address,
+        provider=evaluation.registry.provider_of[address.type],
+        kind=kind.kind,
+        attributes=canonical,
+        dependencies=tuple(direct),
+        lifecycle=lifecycle(block, evaluation.scope, diagnostics),
+        span=block.header_span if block else None,
+        spans=spans,
+    )
+
+
+def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:
+    """The span of the longest written part of an attribute path."""
+    while path:
+        if path in spans:
+            return spans[path]
+        path = path[:-1]
+    return None
+
+
+def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], attributes: Attributes) -> list[str]:
+    """All instances of the blocks that are mentioned, but of those of which definite instances are referred to."""
+    definite = {item.split("[")[0] for item in references(attributes)}
+    return [f"{block}{render_key(key)}" for block in needed if block not in definite for key in evaluation.instances[block]]
+
+
+def _visible(evaluation: _Evaluation, start: Sequence[str]) -> dict[str, Resolved]:
+    found: dict[str, Resolved] = {}
+    stack = list(start)
+    while stack:
+        address = stack.pop()
+        resource = evaluation.resources.get(address)
+        if resource is not None and address not in found:
+            found[address] = resource.resolved()
+            stack.extend(resource.dependencies)
+    return found
+
+
+def _block_value(evaluation: _Evaluation, block: str) -> Value:
+    """What ``table.orders`` means: one resource, a tuple of them (count) or a map (for_each)."""
+    if block in evaluation.failed or block not in evaluation.instances:
+        return unknown()
+    keys = evaluation.instances[block]
+    kind, name = block.split(".", 1)
+    values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
+    counted = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("count") is not None
+    each = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("for_each") is not None
+    if counted:
+        return tuple_value(values.values())
+    if each:
+        return object_value({str(key): value for key, value in values.items()})
+    return values[None]
+
+
+def _instance_value(evaluation: _Evaluation, address: Address) -> Value:
+    text = str(address)
+    resource = evaluation.resources[text]
+    kind = evaluation.registry.types[address.type]
+    recorded = evaluation.computed(text)
+    attributes = {name: from_data(value) for name, value in resource.attributes.items()}
+    for name, type_ in kind.computed.items():
+        if name in attributes:
+            continue
+        value = UNKNOWN if recorded is None else recorded.get(name, UNKNOWN)
+        attributes[name] = unknown(type_) if value is UNKNOWN else from_data(value)
+    return resource_value(text, address.type, attributes)

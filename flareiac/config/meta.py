@@ -1,0 +1,111 @@
+"""Meta-arguments and the blocks about addresses: ``depends_on``, ``lifecycle``, ``import``, ``removed``. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from flareiac.config.variables import flag
+from flareiac.kernel.addresses import parse_address, render_key
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.paths import Path
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.references import Traversal, references
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.model.desired import Import, Lifecycle, Removed
+
+_LATER = ("replace_triggered_by", "create_before_destroy")
+
+
+def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
+    """The block addresses that ``depends_on`` names."""
+    attribute = block.body.attribute("depends_on")
+    if attribute is None:
+        return []
+    found = references(attribute.expr)
+    if not found:
+        diagnostics.error(
+            "FIC070", "depends_on takes a list of resources", "Write depends_on = [table.orders].", subject=attribute.expr.span
+        )
+    return [f"{item.root}.{item.steps[0]}" for item in found if item.steps]
+
+
+def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -> Lifecycle:
+    """The ``lifecycle`` block of a resource, or what holds without one."""
+    nested = block.body.blocks_of("lifecycle") if block else ()
+    if not nested:
+        return Lifecycle()
+    body = nested[0].body
+    ignored: tuple[Path, ...] = ()
+    for attribute in body.attributes:
+        if attribute.name == "ignore_changes":
+            ignored = tuple(_attribute_path(item) for item in references(attribute.expr))
+        elif attribute.name in _LATER:
+            diagnostics.error("FIC072", f"{attribute.name} is not supported yet", "Leave it out.", subject=attribute.name_span)
+        elif attribute.name != "prevent_destroy":
+            diagnostics.error(
+                "FIC071",
+                f'lifecycle has no attribute "{attribute.name}"',
+                "It takes prevent_destroy and ignore_changes.",
+                subject=attribute.name_span,
+            )
+    for inner in body.blocks:
+        diagnostics.error("FIC072", f"{inner.type} in lifecycle is not supported yet", "Leave it out.", subject=inner.header_span)
+    return Lifecycle(prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored)
+
+
+def _attribute_path(traversal: Traversal) -> Path:
+    return (traversal.root, *(step for step in traversal.steps if step is not None))
+
+
+def imports(blocks: Sequence[BlockNode], resources: Mapping[str, object], scope: Scope, diagnostics: Diagnostics) -> tuple[Import, ...]:
+    """The ``import`` blocks: which object becomes which instance."""
+    found: list[Import] = []
+    for block in blocks:
+        to, name = block.body.attribute("to"), block.body.attribute("id")
+        if to is None or name is None or len(block.body.attributes) > 2 or block.body.blocks:
+            diagnostics.error(
+                "FIC073", "An import block takes to and id", 'Write to = table.orders and id = "...".', subject=block.header_span
+            )
+            continue
+        address = _address(to.expr)
+        value = evaluate(name.expr, scope, diagnostics)
+        if address is None or parse_address(address) is None or address not in resources:
+            diagnostics.error(
+                "FIC074", "An import goes to a declared resource", "Declare the block that the object is to become.", subject=to.expr.span
+            )
+        elif not isinstance(value.raw, str):
+            diagnostics.error("FIC075", "The id of an import is a text", "It must be known when planning.", subject=name.expr.span)
+        else:
+            found.append(Import(to=address, id=value.raw, span=block.header_span))
+    return tuple(found)
+
+
+def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics) -> tuple[Removed, ...]:
+    """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
+    found: list[Removed] = []
+    for block in blocks:
+        source = block.body.attribute("from")
+        address = _address(source.expr) if source else None
+        if source is None or address is None:
+            diagnostics.error("FIC076", "A removed block takes from", "Write from = table.orders.", subject=block.header_span)
+            continue
+        if address.split("[")[0] in declared and "[" not in address:
+            diagnostics.error(
+                "FIC077",
+                f"{address} is declared and removed",
+                "A removed block is for what has no block any more. Delete one of the two.",
+                subject=source.expr.span,
+            )
+            continue
+        nested = block.body.blocks_of("lifecycle")
+        destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
+        found.append(Removed(source=address, destroy=destroy, span=block.header_span))
+    return tuple(found)
+
+
+def _address(expression: Expression) -> str | None:
+    """The address that an expression spells, keys included."""
+    found = references(expression)
+    if len(found) != 1 or not found[0].steps or None in found[0].steps:
+        return None
+    first, *rest = found[0].steps
+    return f"{found[0].root}.{first}" + "".join(render_key(step) for step in rest if step is not None)

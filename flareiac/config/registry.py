@@ -1,0 +1,19 @@
+"""What the installed providers offer, by name. A record; discovering them is the application's business."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flareiac.sdk.provider import Function, Kind, ResourceType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """Resource types by block type, the provider of each, and the functions that providers add."""
+
+    types: Mapping[str, ResourceType]
+    provider_of: Mapping[str, str]
+    functions: tuple[Function, ...] = ()
+
+    def connection_defaults(self) -> Mapping[str, ResourceType]:
+        """The connection types that have an embedded instance."""
+        return {name: kind for name, kind in self.types.items() if kind.kind is Kind.CONNECTION and kind.default is not None}

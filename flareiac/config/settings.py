@@ -1,0 +1,77 @@
+"""The ``flareiac`` settings block. Pure."""
+
+import re
+from collections.abc import Sequence
+
+import flareiac
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.lang.syntax import BlockNode, literal_text
+
+_CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d+(?:\.\d+){0,2})\s*\Z")
+
+
+def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
+    """Refuses a version of FlareIaC that the project does not want, and settings that this version does not know."""
+    for block in blocks:
+        for attribute in block.body.attributes:
+            if attribute.name == "required_version":
+                _check_version(literal_text(attribute.expr), block, diagnostics)
+            else:
+                diagnostics.error(
+                    "FIC061",
+                    f'The flareiac block has no attribute "{attribute.name}"',
+                    "It takes required_version.",
+                    subject=attribute.name_span,
+                )
+        for nested in block.body.blocks:
+            if nested.type == "backend" and nested.labels == ("local",):
+                continue
+            diagnostics.error(
+                "FIC062",
+                f"{nested.type} {' '.join(nested.labels)}".strip() + " is not supported yet",
+                'This version keeps the state in local files: backend "local" {}.',
+                subject=nested.header_span,
+            )
+
+
+def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:
+    span = block.header_span
+    if wanted is None:
+        diagnostics.error("FIC063", "required_version is a plain text", 'Write for example ">= 0.1".', subject=span)
+        return
+    have = _numbers(flareiac.__version__)
+    for part in wanted.split(","):
+        match = _CONSTRAINT.match(part)
+        if match is None:
+            diagnostics.error("FIC063", f"{part.strip()!r} is not a version constraint", 'Write for example ">= 0.1, < 1.0".', subject=span)
+        elif not _satisfies(have, match.group(1) or "=", _numbers(match.group(2)), match.group(2).count(".") + 1):
+            diagnostics.error(
+                "FIC064",
+                f"This project does not want FlareIaC {flareiac.__version__}",
+                f"Its required_version says {wanted}. Install a version that fits.",
+                subject=span,
+            )
+
+
+def _satisfies(have: tuple[int, ...], operator: str, want: tuple[int, ...], parts: int) -> bool:
+    match operator:
+        case ">=":
+            return have >= want
+        case "<=":
+            return have <= want
+        case ">":
+            return have > want
+        case "<":
+            return have < want
+        case "!=":
+            return have != want
+        case "~>":
+            keep = max(1, parts - 1)
+            return have >= want and have[:keep] == want[:keep]
+        case _:
+            return have == want
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = [int(part) for part in text.split(".")[:3]]
+    return tuple(parts + [0] * (3 - len(parts)))

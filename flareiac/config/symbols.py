@@ -1,0 +1,63 @@
+"""The names that expressions may use: ``var``, ``local``, ``path``, ``flareiac`` and every resource; and what a block refers to."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.lang.references import Traversal
+from flareiac.lang.values import Value
+
+BUILT_IN_ROOTS = ("var", "local", "path", "flareiac", "each", "count", "self", "module", "data")
+
+
+@dataclass(frozen=True, slots=True)
+class LazyNames(Mapping[str, Value]):
+    """The members of a root symbol; each is made when it is asked for."""
+
+    names: Mapping[str, object]
+    make: Callable[[str], Value]
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.make(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def node_of(traversal: Traversal, types: Mapping[str, object]) -> str | None:
+    """The node of the configuration that a traversal needs (``var.x``, ``local.x``, ``table.orders``), or None if it needs none."""
+    if traversal.root not in ("var", "local") and traversal.root not in types:
+        return None
+    if not traversal.steps or not isinstance(traversal.steps[0], str):
+        return None
+    return f"{traversal.root}.{traversal.steps[0]}"
+
+
+def check_declared(traversals: list[Traversal], known: Mapping[str, object], types: Mapping[str, object], diagnostics: Diagnostics) -> bool:
+    """Complains about references to what is not declared; True if all is well."""
+    good = True
+    for traversal in traversals:
+        node = node_of(traversal, types)
+        if node is None or node in known:
+            continue
+        good = False
+        siblings = [name.split(".", 1)[1] for name in known if name.startswith(f"{traversal.root}.")]
+        hint = did_you_mean(str(traversal.steps[0]), siblings)
+        declare = _declaration(traversal.root, str(traversal.steps[0]))
+        diagnostics.error(
+            "FIC050", f"{node} is not declared", f"Nothing in this module declares it. Write {declare}.{hint}", subject=traversal.span
+        )
+    return good
+
+
+def _declaration(root: str, name: str) -> str:
+    if root == "var":
+        return f'variable "{name}" {{}}'
+    if root == "local":
+        return f"locals {{ {name} = ... }}"
+    return f'{root} "{name}" {{ ... }}'

@@ -1,0 +1,199 @@
+"""The values of variables: default, environment, variable files, command line, in this order of precedence (as Terraform's). Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.sources import Source, Span
+from flareiac.kernel.types import ANY, BOOL, STRING
+from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.parse import parse_expression, parse_file
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.lang.type_expressions import TypeConstraint, parse_type
+from flareiac.lang.values import Value, string, unknown
+
+_ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A value from outside: a whole file of them, or one. ``text`` of a single one is HCL unless the variable takes a string."""
+
+    name: str
+    text: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All values from outside, lowest precedence first within each field."""
+
+    environment: Mapping[str, str]
+    files: Sequence[Source] = ()
+    given: Sequence[Given | Source] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    value: Value | None
+    text: str | None
+    origin: str
+    span: Span | None = None
+
+
+def variable_values(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics) -> dict[str, Value]:
+    """The value of each declared variable; unknown where it could not be had, so that nothing else complains about it."""
+    found = _outside(blocks, inputs, scope, diagnostics)
+    values: dict[str, Value] = {}
+    for name, block in blocks.items():
+        values[name] = _value(name, block, found.get(name), scope, diagnostics)
+    for name, block in blocks.items():
+        _validate(name, block, values, scope, diagnostics)
+    return values
+
+
+def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics) -> dict[str, _Found]:
+    found: dict[str, _Found] = {}
+    for key, text in inputs.environment.items():
+        name = key.removeprefix("FLAREIAC_VAR_")
+        if name != key and name in blocks:
+            found[name] = _Found(value=None, text=text, origin=f"environment variable {key}")
+    for item in (*inputs.files, *inputs.given):
+        if isinstance(item, Source):
+            _read_file(item, blocks, scope, found, diagnostics)
+        elif item.name in blocks:
+            found[item.name] = _Found(value=None, text=item.text, origin=item.origin)
+        else:
+            diagnostics.error(
+                "FIC021",
+                f'A value is given for the variable "{item.name}", which is not declared',
+                f'It comes from {item.origin}. Declare it: variable "{item.name}" {{}}, or leave it out.{did_you_mean(item.name, blocks)}',
+            )
+    return found
+
+
+def _read_file(source: Source, blocks: Mapping[str, BlockNode], scope: Scope, found: dict[str, _Found], diagnostics: Diagnostics) -> None:
+    body = parse_file(source, diagnostics)
+    for block in body.blocks:
+        diagnostics.error("FIC022", "A variable file holds no blocks", "Write name = value, one on a line.", subject=block.header_span)
+    for attribute in body.attributes:
+        if attribute.name in blocks:
+            value = evaluate(attribute.expr, scope, diagnostics)
+            found[attribute.name] = _Found(value=value, text=None, origin=source.path, span=attribute.span)
+        else:
+            diagnostics.warning(
+                "FIC023",
+                f'The variable "{attribute.name}" is not declared',
+                f"{source.path} gives it a value that nothing uses.{did_you_mean(attribute.name, blocks)}",
+                subject=attribute.name_span,
+            )
+
+
+def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diagnostics: Diagnostics) -> Value:
+    _check_attributes(block, diagnostics)
+    type_node, default = block.body.attribute("type"), block.body.attribute("default")
+    constraint = parse_type(type_node.expr, diagnostics) if type_node else None
+    if type_node and constraint is None:
+        return unknown(ANY)
+    value, span = _raw(name, block, found, default.expr if default else None, constraint, scope, diagnostics)
+    if value is None:
+        return unknown(ANY)
+    if value.is_null and not flag(block, "nullable", True, scope, diagnostics):
+        fallback = evaluate(default.expr, scope, diagnostics) if default else None
+        if fallback is None or fallback.is_null:
+            diagnostics.error("FIC024", f'The variable "{name}" must not be null', "It says nullable = false.", subject=span)
+            return unknown(ANY)
+        value = fallback
+    try:
+        value = constraint.apply(value) if constraint else value
+    except ConversionError as problem:
+        origin = found.origin if found else "its default"
+        diagnostics.error("FIC025", f'The value of the variable "{name}" does not fit its type', f"From {origin}: {problem}", subject=span)
+        return unknown(ANY)
+    return value.with_sensitive() if flag(block, "sensitive", False, scope, diagnostics) else value
+
+
+def _raw(
+    name: str,
+    block: BlockNode,
+    found: _Found | None,
+    default: Expression | None,
+    constraint: TypeConstraint | None,
+    scope: Scope,
+    diagnostics: Diagnostics,
+) -> tuple[Value | None, Span]:
+    if found is not None and found.value is not None:
+        return found.value, found.span or block.header_span
+    if found is not None:
+        text = found.text or ""
+        if constraint is None or constraint.type == STRING:
+            return string(text), block.header_span
+        expression = parse_expression(Source(f"<{found.origin}>", text), diagnostics)
+        return (evaluate(expression, scope, diagnostics) if expression else None), block.header_span
+    if default is not None:
+        return evaluate(default, scope, diagnostics), default.span
+    diagnostics.error(
+        "FIC026",
+        f'The variable "{name}" has no value',
+        f"It has no default. Give it one with -var {name}=..., in flareiac.vars.hcl, or as FLAREIAC_VAR_{name} in the environment.",
+        subject=block.header_span,
+    )
+    return None, block.header_span
+
+
+def _check_attributes(block: BlockNode, diagnostics: Diagnostics) -> None:
+    for attribute in block.body.attributes:
+        if attribute.name not in _ATTRIBUTES:
+            hint = did_you_mean(attribute.name, _ATTRIBUTES)
+            diagnostics.error(
+                "FIC027",
+                f'A variable has no attribute "{attribute.name}"',
+                f"It takes {', '.join(_ATTRIBUTES)}.{hint}",
+                subject=attribute.name_span,
+            )
+    for nested in block.body.blocks:
+        if nested.type != "validation":
+            diagnostics.error("FIC027", f'A variable has no block "{nested.type}"', "It takes validation.", subject=nested.header_span)
+
+
+def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: Diagnostics) -> bool:
+    """The value of a bool attribute of a block that has no schema."""
+    attribute = block.body.attribute(name)
+    if attribute is None:
+        return default
+    try:
+        return bool(convert(evaluate(attribute.expr, scope, diagnostics), BOOL).raw is True)
+    except ConversionError as problem:
+        diagnostics.error("FIC028", f'"{name}" takes true or false', str(problem), subject=attribute.expr.span)
+        return default
+
+
+def _validate(name: str, block: BlockNode, values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics) -> None:
+    for nested in block.body.blocks_of("validation"):
+        check_condition(nested, scope, diagnostics, "FIC029", f'The value of the variable "{name}" is not valid', values[name])
+
+
+def check_condition(
+    block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: str, summary: str, subject: Value | None = None
+) -> None:
+    """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that message."""
+    condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
+    if condition is None or message is None:
+        diagnostics.error(
+            "FIC030", f"A {block.type} block takes condition and error_message", "One of them is missing.", subject=block.header_span
+        )
+        return
+    if subject is not None and not subject.is_known:
+        return
+    result = evaluate(condition.expr, scope, diagnostics)
+    try:
+        holds = convert(result, BOOL)
+    except ConversionError as problem:
+        diagnostics.error("FIC031", "A condition is true or false", str(problem), subject=condition.expr.span)
+        return
+    if holds.raw is False:
+        text = evaluate(message.expr, scope, diagnostics)
+        shown = text.raw if isinstance(text.raw, str) and not text.sensitive else "The condition does not hold."
+        diagnostics.error(code, summary, shown, subject=condition.expr.span)
