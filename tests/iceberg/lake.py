@@ -171,6 +171,11 @@ class Lake:
         attributes = self.references[CATALOG].attributes
         return SqlCatalog(attributes["name"], uri=f"{attributes['uri']}?timeout=15", warehouse=attributes["warehouse"])
 
+    def other_made(self) -> SqlCatalog:
+        """The same, where the catalog may not be there yet."""
+        self.database.parent.mkdir(parents=True, exist_ok=True)
+        return self.other()
+
     def table(self, name: str) -> Table:
         catalog = self.other()
         table = catalog.load_table(name)

@@ -3,7 +3,8 @@
 What nobody declared is left alone: an extra column or property is neither dropped nor moved without need.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Data
@@ -174,7 +175,7 @@ def _partitions(desired: TableSpec, observed: TableSpec) -> Iterable[Change]:
             yield RenamePartitionField(field=there[term], new=item.name)
 
 
-def _settings(desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost: Set[str]) -> Iterable[Change]:
+def _settings(desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost: AbstractSet[str]) -> Iterable[Change]:
     if desired.distribution is not None and desired.distribution != observed.distribution:
         yield SetDistribution(old=observed.distribution, new=desired.distribution)
     yield from _properties(desired, recorded, observed.properties or {}, lost)
@@ -186,7 +187,7 @@ def _settings(desired: TableSpec, recorded: TableSpec, observed: TableSpec, lost
         yield from (SetTag(name=name, new=None) for name in recorded.tags or {} if name not in desired.tags and name in there)
 
 
-def _properties(desired: TableSpec, recorded: TableSpec, observed: Mapping[str, Data], lost: Set[str]) -> Iterable[Change]:
+def _properties(desired: TableSpec, recorded: TableSpec, observed: Mapping[str, Data], lost: AbstractSet[str]) -> Iterable[Change]:
     wanted = desired.properties
     for name, value in (wanted or {}).items():
         if observed.get(name) != value:
