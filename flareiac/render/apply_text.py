@@ -33,19 +33,20 @@ _DONE = {
 def event_line(event: Event, colour: bool) -> str | None:
     """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
     style = Style(colour)
+    name = "" if isinstance(event, Note) else printable(event.operation.address)
     match event:
         case Started(operation=operation):
-            return None if operation.verb is Verb.RECORD else f"{style.strong(f'{operation.address}: {_DOING[operation.verb]}...')}"
+            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {_DOING[operation.verb]}...")
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""
-            return f"{operation.address}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+            return f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
         case Completed():
             return _completed(event, style)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
-            return style.paint(f"{operation.address}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
+            return style.paint(f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
         case Skipped(operation=operation, reason=reason):
-            return style.paint(f"{operation.address}: Skipped ({operation.verb.value}): {printable(reason)}", Tone.CHANGE)
+            return style.paint(f"{name}: Skipped ({operation.verb.value}): {printable(reason)}", Tone.CHANGE)
         case Note(message=message):
             return printable(message)
 
@@ -55,7 +56,7 @@ def _completed(event: Completed, style: Style) -> str | None:
     if operation.verb is Verb.RECORD and not event.messages:
         return None
     how = "was completed by the interrupted apply" if event.resumed else f"complete after {elapsed_text(event.elapsed)}"
-    lines = [style.strong(f"{operation.address}: {_DONE[operation.verb]} {how}")]
+    lines = [style.strong(f"{printable(operation.address)}: {_DONE[operation.verb]} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
 
 

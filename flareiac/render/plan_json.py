@@ -4,15 +4,14 @@ A restart is an update. What resets state or loses data carries ``delete`` among
 which look for that word hold.
 """
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data, references
-from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.counts import counts
+from flareiac.render.diagnostics import as_json
 from flareiac.render.json_values import (
     TERRAFORM_VERSION,
     json_type,
@@ -318,15 +317,10 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
         },
         "blocked": [item.address for item in plan.blocked],
         "operations": [_operation(item) for item in plan.operations],
-        "diagnostics": [_diagnostic(item) for item in plan.diagnostics],
+        "diagnostics": as_json(plan.diagnostics, {}),
     }
 
 
 def _operation(operation: Operation) -> dict[str, Data]:
     edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges]
     return {"id": operation.id, "address": operation.address, "verb": operation.verb.value, "edges": edges}
-
-
-def _diagnostic(item: Diagnostic) -> Mapping[str, Data]:
-    found = {"code": item.code, "severity": item.severity.value, "summary": item.summary, "detail": item.detail, "address": item.address}
-    return {key: value for key, value in found.items() if value is not None}

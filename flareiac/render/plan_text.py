@@ -14,6 +14,8 @@ from flareiac.sdk.changes import Action, Effect
 DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION})
 """Effects that put a resource into the first section of changes."""
 _INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
+_BLOCKED, _DESTRUCTIVE = "Blocked, a decision is needed:", "Destructive or state-changing:"
+_RESTARTS, _OTHERS = "Restarts and stops:", "Changes:"
 _SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
 
 
@@ -38,35 +40,28 @@ def plan_text(
 
 
 def _sections(plan: Plan, look: Look) -> list[str]:
-    shown = [item for item in plan.resources if item.action in _SHOWN or item.proposal.blockers]
-    blocked = [item for item in shown if item.proposal.blockers]
-    rest = [item for item in shown if not item.proposal.blockers]
-    destructive = [item for item in rest if _is_destructive(item)]
-    interrupting = [item for item in rest if item not in destructive and _has(item, _INTERRUPTING)]
-    others = [item for item in rest if item not in destructive and item not in interrupting]
-    sections = [_section("Blocked, a decision is needed:", [blocked_entry(item, look) for item in blocked], look)]
-    for title, items in (
-        ("Destructive or state-changing:", destructive),
-        ("Restarts and stops:", interrupting),
-        ("Changes:", others),
-    ):
-        sections.append(_section(title, entries(items, look), look))
-    return [item for item in sections if item]
+    groups: dict[str, list[PlannedResource]] = {title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)}
+    for item in plan.resources:
+        if item.action in _SHOWN or item.proposal.blockers:
+            groups[_title(item)].append(item)
+    blocked = [blocked_entry(item, look) for item in groups.pop(_BLOCKED)]
+    drawn = [(_BLOCKED, blocked), *((title, entries(items, look)) for title, items in groups.items())]
+    return [_section(title, items, look) for title, items in drawn if items]
+
+
+def _title(item: PlannedResource) -> str:
+    """The section that a resource belongs to."""
+    effects = {step.effect for step in item.proposal.steps}
+    if item.proposal.blockers:
+        return _BLOCKED
+    if item.action in (Action.DELETE, Action.REPLACE) or effects & DESTRUCTIVE:
+        return _DESTRUCTIVE
+    return _RESTARTS if effects & _INTERRUPTING else _OTHERS
 
 
 def _section(title: str, items: Sequence[list[str]], look: Look) -> str:
-    if not items:
-        return ""
     separator = "\n" if look.detail == "summary" else "\n\n"
     return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in items)
-
-
-def _is_destructive(item: PlannedResource) -> bool:
-    return item.action in (Action.DELETE, Action.REPLACE) or _has(item, DESTRUCTIVE)
-
-
-def _has(item: PlannedResource, effects: frozenset[Effect]) -> bool:
-    return any(step.effect in effects for step in item.proposal.steps)
 
 
 def _output_section(changes: Mapping[str, OutputChange], look: Look) -> list[str]:

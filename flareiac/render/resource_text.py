@@ -10,7 +10,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.render.change_text import change_lines
 from flareiac.render.redaction import Pattern, Schemas, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import body, printable, quoted
+from flareiac.render.value_text import body, printable, quoted, without_nulls
 from flareiac.sdk.changes import Action, Blocker, Effect, Step
 
 _SIGNS = {
@@ -55,7 +55,7 @@ def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]
 
 def blocked_entry(resource: PlannedResource, look: Look) -> list[str]:
     """Why a resource can not be applied as written, each way out to paste, and what it was about to become."""
-    lines = [f"  {look.style.strong(f'# {resource.address} is blocked')}"]
+    lines = [f"  {look.style.strong(f'# {printable(resource.address)} is blocked')}"]
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))
     if resource.proposal.changes:
@@ -65,25 +65,26 @@ def blocked_entry(resource: PlannedResource, look: Look) -> list[str]:
 
 def headline(resource: PlannedResource) -> str:
     """``ADDRESS will be created`` and the like, in Terraform's words where tools look for them."""
+    address = printable(resource.address)
     match resource.action:
         case Action.CREATE:
-            return f"{resource.address} will be created"
+            return f"{address} will be created"
         case Action.ADOPT if resource.proposal.changes:
-            return f"{resource.address} will be imported and updated in-place"
+            return f"{address} will be imported and updated in-place"
         case Action.ADOPT:
-            return f"{resource.address} will be imported"
+            return f"{address} will be imported"
         case Action.UPDATE:
-            return f"{resource.address} will be updated in-place"
+            return f"{address} will be updated in-place"
         case Action.REPLACE:
-            return f"{resource.address} {'will be replaced, as requested' if resource.replace else 'must be replaced'}"
+            return f"{address} {'will be replaced, as requested' if resource.replace else 'must be replaced'}"
         case Action.DELETE:
-            return f"{resource.address} will be destroyed"
+            return f"{address} will be destroyed"
         case Action.FORGET:
-            return f"{resource.address} will be forgotten (no longer managed, not destroyed)"
+            return f"{address} will be forgotten (no longer managed, not destroyed)"
         case Action.RECORD:
-            return f"{resource.address} will only be recorded anew"
+            return f"{address} will only be recorded anew"
         case Action.NO_OP:
-            return f"{resource.address} stays as it is"
+            return f"{address} stays as it is"
 
 
 def _entry(group: list[PlannedResource], look: Look) -> list[str]:
@@ -113,10 +114,10 @@ def _attribute_block(group: list[PlannedResource], look: Look) -> list[str]:
     name = quoted(parsed.name) if (parsed := parse_address(first.address)) else quoted(first.address)
     title = f"{first.type} {name}" if len(group) == 1 else f"{len(group)} {first.type}s, all alike"
     inside = _block_body(first, look)
-    mark = look.style.paint(sign, tone).rjust(len(look.style.paint(sign, tone)) + 3 - len(sign))
+    mark = " " * (3 - len(sign)) + look.style.paint(sign, tone)
     if not inside:
-        return [] if first.action in (Action.FORGET, Action.DELETE, Action.ADOPT, Action.UPDATE) else [f" {mark} {title} {{}}"]
-    return [f" {mark} {title} {{", *inside, "    }"]
+        return [] if first.action in (Action.FORGET, Action.DELETE, Action.ADOPT, Action.UPDATE) else [f"{mark} {title} {{}}"]
+    return [f"{mark} {title} {{", *inside, "    }"]
 
 
 def _block_body(resource: PlannedResource, look: Look) -> list[str]:
@@ -140,13 +141,13 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Loo
     if not rest or resource.action is Action.NO_OP:
         return []
     if look.detail == "full":
-        return [f"        {line}".rstrip() for line in body(hide_attributes(rest, patterns) or {}, look.width - 8)]
+        return [f"        {line}".rstrip() for line in body(without_nulls(hide_attributes(rest, patterns) or {}), look.width - 8)]
     noun = "attribute" if len(rest) == 1 else "attributes"
     return [" " * 8 + look.style.quiet(f"# ({len(rest)} unchanged {noun} hidden)")]
 
 
 def _whole(attributes: Attributes | None, patterns: Sequence[Pattern], look: Look, sign: str, tone: Tone) -> list[str]:
-    lines = body(hide_attributes(attributes, patterns) or {}, look.width - 8)
+    lines = body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8)
     mark = look.style.paint(sign, tone)
     return [f"      {mark} {line}" if _starts(line) else f"        {line}".rstrip() for line in lines]
 

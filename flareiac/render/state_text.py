@@ -6,7 +6,7 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.json_values import TERRAFORM_VERSION, module_tree, place, plain, provider_name, sensitive_mask
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
-from flareiac.render.value_text import body, inline, printable, quoted
+from flareiac.render.value_text import body, inline, printable, quoted, without_nulls
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
 
@@ -29,7 +29,7 @@ def record_text(record: ResourceRecord, *, schemas: Schemas | None = None, width
     patterns = sensitive_paths((schemas or {}).get(record.type))
     parts = parse_address(record.address)
     lines = [f"# {record.address}", f"{record.type} {quoted(parts.name if parts else record.address)} {{"]
-    lines.extend(f"    {line}".rstrip() for line in body(hide_attributes(record.attributes, patterns) or {}, width - 4))
+    lines.extend(f"    {line}".rstrip() for line in body(without_nulls(hide_attributes(record.attributes, patterns)), width - 4))
     if record.identity:
         lines.extend(["", *(f"    # {printable(key)} = {inline(value)}" for key, value in sorted(record.identity.items()))])
     return "\n".join([*lines, "}"]) + "\n"

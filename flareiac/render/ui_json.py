@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
-from flareiac.kernel.sources import Source, Span
+from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, Verb
 from flareiac.render.apply_text import elapsed_text, event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
+from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
 from flareiac.sdk.changes import Action
 
@@ -112,12 +113,9 @@ def drift_lines(report: DriftReport, *, tool_version: str, clock: Clock = time.t
 def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
     """One complaint."""
     label = "Error" if item.severity is Severity.ERROR else "Warning"
-    found: Line = {"severity": item.severity.value, "code": item.code, "summary": item.summary, "detail": item.detail}
-    if item.address:
-        found["address"] = item.address
-    if item.subject:
-        found["range"] = _range(item.subject, sources.get(item.subject.path))
-    return _line(_LEVELS[item.severity], f"{label}: {item.summary}", clock, {"type": "diagnostic", "diagnostic": found})
+    return _line(
+        _LEVELS[item.severity], f"{label}: {item.summary}", clock, {"type": "diagnostic", "diagnostic": diagnostic_json(item, sources)}
+    )
 
 
 def _is_told(resource: PlannedResource) -> bool:
@@ -200,18 +198,6 @@ def resource_record(address: str, provider: str) -> Line:
         "resource_type": parts.type,
         "resource_name": parts.name,
         "resource_key": parts.key,
-    }
-
-
-def _range(span: Span, source: Source | None) -> Line:
-    def corner(line: int, column: int, offset: int) -> Line:
-        byte = len(source.text[:offset].encode()) if source else offset
-        return {"line": line, "column": column, "byte": byte}
-
-    return {
-        "filename": span.path,
-        "start": corner(span.start.line, span.start.column, span.start.offset),
-        "end": corner(span.end.line, span.end.column, span.end.offset),
     }
 
 

@@ -77,6 +77,17 @@ def body(attributes: Mapping[str, Data], width: int) -> list[str]:
     return [line for lines in aligned(items) for line in lines]
 
 
+def without_nulls(value: Data) -> Data:
+    """The value without null attributes, at any depth: what is not managed need not be shown."""
+    match value:
+        case dict():
+            return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        case list() | tuple():
+            return [without_nulls(item) for item in value]
+        case _:
+            return value
+
+
 def aligned(items: list[list[str]]) -> list[list[str]]:
     """The same items with the first equals sign of neighbouring one-line items in one column."""
     result: list[list[str]] = []

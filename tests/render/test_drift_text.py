@@ -1,0 +1,67 @@
+"""What ``drift`` tells."""
+
+import json
+
+from flareiac.kernel.data import UNKNOWN
+from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.render.drift import drift_json, drift_text
+from flareiac.sdk.changes import ABSENT, Origin
+from tests.render.plans import change, secret
+
+
+def report() -> DriftReport:
+    changes = (
+        change(("properties", "x"), "7d", "7d", live="5d", origin=Origin.DRIFT),
+        change(("comment",), "c", "c", live=ABSENT, origin=Origin.DRIFT),
+        secret(("password",), "hunter2", "hunter2"),
+    )
+    return DriftReport(
+        entries=(
+            DriftEntry(address="table.a", kind=DriftClass.UNMANAGED, texts=('column "extra"',)),
+            DriftEntry(address="table.a", kind=DriftClass.CHANGED, texts=("two attributes were changed",), changes=changes),
+            DriftEntry(address="job.b", kind=DriftClass.MISSING, texts=("the driver is dead",)),
+        ),
+        checked=4,
+    )
+
+
+def test_the_worst_comes_first_and_the_last_line_counts() -> None:
+    assert drift_text(report()) == (
+        """\
+  # job.b is missing
+      the driver is dead
+
+  # table.a has changed
+      two attributes were changed
+      ~ properties.x = "7d" (recorded) -> "5d" (live)
+      - comment = "c" (recorded), gone
+      ~ password = (sensitive value) (recorded) -> (sensitive value) (live)
+
+  # table.a holds what nobody declared
+      column "extra"
+
+Drift: 1 missing, 1 changed, 1 unmanaged; 4 resources checked.
+"""
+    )
+
+
+def test_no_drift_says_how_much_was_looked_at() -> None:
+    assert drift_text(DriftReport(checked=1)) == "No drift. 1 resource checked.\n"
+
+
+def test_the_json_form_is_versioned_and_classifies() -> None:
+    data = drift_json(report())
+    assert json.loads(json.dumps(data)) == data
+    assert "hunter" not in json.dumps(data)
+    assert (data["format_version"], data["drifted"], data["checked"]) == ("1.0", True, 4)
+    assert data["summary"] == {"changed": 1, "missing": 1, "unmanaged": 1, "unhealthy": 0}
+    assert data["entries"][1]["changes"][0] == {
+        "path": ["properties", "x"],
+        "attribute": "properties.x",
+        "recorded": "7d",
+        "live": "5d",
+        "desired": "7d",
+        "sensitive": False,
+    }
+    entry = DriftEntry(address="t.a", kind=DriftClass.CHANGED, changes=(change(("x",), 1, UNKNOWN),))
+    assert drift_json(DriftReport(entries=(entry,)))["entries"][0]["changes"][0]["desired"] is None

@@ -1,0 +1,111 @@
+"""What ``show``, ``state show``, ``output`` and ``status`` print."""
+
+import json
+
+from flareiac.kernel.data import Reference
+from flareiac.kernel.types import STRING
+from flareiac.model.desired import OutputValue
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.render.state_text import outputs_json, outputs_text, record_text, show_json, state_text
+from flareiac.render.status_text import status_json, status_text
+from flareiac.sdk.schema import Attribute, Block
+
+RECORD = ResourceRecord(
+    address='table.orders["eu"]',
+    type="table",
+    provider="iceberg",
+    attributes={"catalog": Reference("catalog.lake"), "name": "orders", "comment": None, "columns": {"id": {"type": "long", "doc": None}}},
+    identity={"uuid": "1f2e", "schema_id": 0},
+    dependencies=("namespace.sales",),
+)
+OUTPUTS = {"b": OutputValue(value=None, sensitive=True), "a": OutputValue(value={"x": [1, True]})}
+
+
+def test_a_record_reads_as_hcl_with_the_identity_as_comments() -> None:
+    assert record_text(RECORD) == (
+        """\
+# table.orders["eu"]
+table "orders" {
+    catalog = catalog.lake
+    name    = "orders"
+    columns = { id = { type = "long" } }
+
+    # schema_id = 0
+    # uuid = "1f2e"
+}
+"""
+    )
+
+
+def test_the_state_is_all_records_and_the_outputs() -> None:
+    snapshot = Snapshot(lineage="l", resources={RECORD.address: RECORD}, outputs=OUTPUTS)
+    assert state_text(snapshot) == f"{record_text(RECORD)}\nOutputs:\n\na = {{ x = [1, true] }}\nb = (sensitive value)\n"
+    assert state_text(Snapshot(lineage="l")) == "The state is empty: nothing was applied yet.\n"
+
+
+def test_sensitive_attributes_of_the_state_are_hidden() -> None:
+    schema = Block(attributes={"name": Attribute(type=STRING, description="", sensitive=True)})
+    snapshot = Snapshot(lineage="l", resources={RECORD.address: RECORD})
+    assert '"orders"\n' not in state_text(snapshot, schemas={"table": schema})
+    [resource] = show_json(snapshot, schemas={"table": schema})["values"]["root_module"]["resources"]
+    assert (resource["values"]["name"], resource["sensitive_values"]) == ("(sensitive value)", {"name": True})
+
+
+def test_the_state_as_json_has_terraforms_shape() -> None:
+    data = show_json(Snapshot(lineage="l", serial=7, resources={RECORD.address: RECORD}, outputs=OUTPUTS))
+    assert json.loads(json.dumps(data)) == data
+    assert (data["format_version"], data["terraform_version"]) == ("1.0", "1.11.4")
+    [resource] = data["values"]["root_module"]["resources"]
+    assert (resource["address"], resource["index"], resource["values"]["catalog"]) == ('table.orders["eu"]', "eu", "catalog.lake")
+    assert data["flareiac"] == {"format_version": "1.0", "lineage": "l", "serial": 7}
+
+
+def test_outputs_are_shown_alone_or_together() -> None:
+    assert outputs_text({"a": OUTPUTS["a"]}, bare=True) == "{ x = [1, true] }\n"
+    assert outputs_text({}) == "There are no outputs.\n"
+    assert outputs_json(OUTPUTS)["a"] == {
+        "sensitive": False,
+        "type": ["object", {"x": ["tuple", ["number", "bool"]]}],
+        "value": {"x": [1, True]},
+    }
+    assert outputs_json(OUTPUTS)["b"]["value"] is None
+
+
+def test_status_is_a_table_with_the_last_errors_below() -> None:
+    rows = [
+        {
+            "address": "job.flights",
+            "phase": "running",
+            "run_id": "0a1b2c3d-0000-4000-8000-000000000000",
+            "batch": 12,
+            "last_commit": 940.0,
+            "lag": 3,
+            "input_rows_per_second": 120.04,
+            "processed_rows_per_second": 1000,
+            "watermark": "2013-01-02T00:00:00Z",
+            "failures": 0,
+            "last_error": None,
+        },
+        {
+            "address": "job.b",
+            "phase": "failed",
+            "lag": {"orders": 2, "x": None},
+            "failures": 3,
+            "last_error": "No such table\n  at line 1\n",
+        },
+    ]
+    assert status_text(rows, now=1000.0) == (
+        """\
+JOB          PHASE    RUN       BATCH           LAG   IN/S   OUT/S  WATERMARK             LAST COMMIT  FAILURES
+job.flights  running  0a1b2c3d     12             3  120.0  1000.0  2013-01-02T00:00:00Z  1m00s ago           0
+job.b        failed   -             -  orders=2 x=-      -       -  -                     -                   3
+
+job.b: last error
+    No such table
+      at line 1
+"""
+    )
+    data = status_json(rows)
+    assert json.loads(json.dumps(data)) == data
+    assert (data["format_version"], [item["address"] for item in data["jobs"]]) == ("1.0", ["job.flights", "job.b"])
+    assert status_text([], now=0.0) == "No jobs are recorded.\n"
