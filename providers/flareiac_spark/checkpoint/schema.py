@@ -1,0 +1,54 @@
+"""What users may write in a ``checkpoint`` block."""
+
+from typing import Final
+
+from flareiac.kernel.types import BOOL, NUMBER, STRING, ObjectType
+from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.validators import between, one_of
+
+_STORE: Final = ObjectType(
+    {"provider": STRING, "changelog": BOOL, "partitions": NUMBER}, frozenset({"provider", "changelog", "partitions"})
+)
+
+SCHEMA: Final = Block(
+    description="Where a streaming job keeps its offsets and state.",
+    attributes={
+        "location": Attribute(
+            type=STRING,
+            description="The folder; generations live below it.",
+            default=".flareiac/checkpoints/WORKSPACE/NAME",
+            effect="blocked once a query has started in it",
+        ),
+        "generation": Attribute(
+            type=NUMBER,
+            description="Raise it to start anew in an empty folder.",
+            default=1,
+            validators=(between(1, 9999),),
+            effect="new generation",
+        ),
+        "start_from": Attribute(
+            type=STRING,
+            description='What a new generation starts from. This version knows "earliest".',
+            validators=(one_of("earliest", "carry_over", "latest"),),
+            effect="takes effect with the next generation",
+        ),
+        "keep_generations": Attribute(
+            type=NUMBER, description="How many generations are kept.", default=2, validators=(between(1),), effect="state only"
+        ),
+        "min_batches_to_retain": Attribute(
+            type=NUMBER, description="How many batches can be recovered.", default=100, validators=(between(1),), effect="restart"
+        ),
+        "state_store": Attribute(
+            type=_STORE,
+            description='How state is kept: { provider = "rocksdb", changelog = true, partitions = 8 }.',
+            effect="pinned by the first start of a generation",
+        ),
+        "on_destroy": Attribute(
+            type=STRING,
+            description="What removing the block does: retain (forget it) or delete (its files).",
+            default="retain",
+            validators=(one_of("retain", "delete"),),
+            effect="state only",
+        ),
+    },
+)

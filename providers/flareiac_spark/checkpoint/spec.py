@@ -1,0 +1,89 @@
+"""From a checkpoint block to canonical attributes; where the folder of one query stands."""
+
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac_spark.places import absolute_place, recorded_place, short_name
+
+PROVIDERS: Final = {
+    "rocksdb": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "hdfs": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+}
+SINGLE: Final = "single"
+"""The layout of an imported folder: it is itself the checkpoint of one query, and stays its first generation."""
+GENERATIONS: Final = "generations"
+
+
+def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Defaults filled in; the location relative to the root where it lies below it."""
+    wanted = decoded.attributes
+    return {
+        "location": _location(wanted.get("location"), decoded.address, project, diagnostics),
+        "generation": wanted.get("generation") or 1,
+        "start_from": wanted.get("start_from"),
+        "keep_generations": wanted.get("keep_generations") or 2,
+        "min_batches_to_retain": wanted.get("min_batches_to_retain") or 100,
+        "state_store": _state_store(wanted.get("state_store"), diagnostics),
+        "on_destroy": wanted.get("on_destroy") or "retain",
+    }
+
+
+def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+    """A checkpoint owns its folder."""
+    reason = "Each checkpoint owns its folder."
+    return (Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
+
+
+def conf_of(attributes: Attributes) -> dict[str, str]:
+    """The Spark settings that a checkpoint means for the job that uses it."""
+    conf = {"spark.sql.streaming.minBatchesToRetain": str(attributes["min_batches_to_retain"])}
+    store = attributes["state_store"] or {}
+    if store.get("provider"):
+        conf["spark.sql.streaming.stateStore.providerClass"] = PROVIDERS[store["provider"]]
+    if store.get("changelog") is not None:
+        conf["spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"] = str(store["changelog"]).lower()
+    if store.get("partitions"):
+        conf["spark.sql.shuffle.partitions"] = str(store["partitions"])
+    return conf
+
+
+def folder_of(attributes: Attributes, identity: Attributes, output: str, project: Project) -> Path:
+    """The folder of one query in the generation in use."""
+    location = absolute_place(attributes["location"], project)
+    if identity.get("layout") == SINGLE and identity.get("layout_generation") == attributes["generation"]:
+        return location
+    return location / output / f"g{attributes['generation']:04d}"
+
+
+def _location(location: Data, address: str, project: Project, diagnostics: Diagnostics) -> str:
+    default = f".flareiac/checkpoints/{project.workspace}/{short_name(address)}"
+    if location is None or location is UNKNOWN:
+        return default
+    place = recorded_place(str(location), project)
+    if place is None:
+        diagnostics.error(
+            "FIK020",
+            f"{location!r} can not hold a checkpoint yet",
+            "This version keeps checkpoints in local or mounted folders: write a path or a file: URI.",
+            attribute=("location",),
+        )
+        return default
+    return place
+
+
+def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
+    if store is None or store is UNKNOWN:
+        return None
+    provider = store.get("provider")
+    if provider is not None and provider not in PROVIDERS:
+        known = " and ".join(sorted(PROVIDERS))
+        diagnostics.error("FIK021", f"{provider!r} is no state store", f"Known are {known}.", attribute=("state_store",))
+        provider = None
+    if store.get("changelog") and provider != "rocksdb":
+        why = 'Write provider = "rocksdb" beside changelog = true.'
+        diagnostics.error("FIK021", "Only rocksdb keeps a changelog", why, attribute=("state_store",))
+    return {"provider": provider, "changelog": store.get("changelog"), "partitions": store.get("partitions")}

@@ -1,0 +1,174 @@
+"""Is this text an Iceberg type? Checks names and nesting, and puts aliases into Iceberg's own words."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import did_you_mean
+
+_PLAIN: Final = frozenset(
+    {"boolean", "int", "long", "float", "double", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "binary"}
+)
+_ALIASES: Final = {"bigint": "long", "integer": "int", "bool": "boolean", "timestamp_ltz": "timestamptz", "array": "list", "real": "float"}
+_TOKEN: Final = re.compile(r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|`[^`]+`)|(?P<number>\d+)|(?P<mark>[<>(),:]))")
+
+
+class NotAType(ValueError):
+    """The text is no type; the message says why, as a sentence."""
+
+
+def normal_type(text: str) -> tuple[str, bool]:
+    """The type in one spelling, and whether ``not null`` follows it. Raises ``NotAType``."""
+    tokens = _Tokens(text)
+    kind = _type(tokens)
+    required = _not_null(tokens)
+    if tokens.peek() is not None:
+        raise NotAType(f"{text!r} goes on after the type: {tokens.peek()!r}.")
+    return kind, required
+
+
+def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Attributes]:
+    """Top-level columns with their whole types, from columns that are flat by path (``address``, ``address.zip``)."""
+    return [
+        {"name": path, "type": _assembled(columns, order, path), "required": bool(columns[path]["required"])}
+        for path in order
+        if "." not in path
+    ]
+
+
+def _assembled(columns: Mapping[str, Attributes], order: list[str], path: str) -> str:
+    kind: str = columns[path]["type"]
+    inside = [child for child in order if child.startswith(f"{path}.") and "." not in child[len(path) + 1 :]]
+
+    def part(child: str) -> str:
+        return _assembled(columns, order, child) + (" not null" if columns[child]["required"] else "")
+
+    match kind:
+        case "struct":
+            return f"struct<{', '.join(f'{child[len(path) + 1 :]}: {part(child)}' for child in inside)}>"
+        case "list":
+            return f"list<{part(inside[0])}>"
+        case "map":
+            return f"map<{_assembled(columns, order, inside[0])}, {part(inside[1])}>"
+        case _:
+            return kind
+
+
+class _Tokens:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._items = list(_tokenize(text))
+        self._at = 0
+
+    def peek(self) -> str | None:
+        return self._items[self._at] if self._at < len(self._items) else None
+
+    def take(self) -> str:
+        item = self.peek()
+        if item is None:
+            raise NotAType(f"{self.text!r} ends too early.")
+        self._at += 1
+        return item
+
+    def expect(self, mark: str) -> None:
+        found = self.peek()
+        if found != mark:
+            raise NotAType(f"{self.text!r} needs {mark!r} " + (f"before {found!r}." if found else "at its end."))
+        self._at += 1
+
+
+def _tokenize(text: str) -> Iterator[str]:
+    at = 0
+    stripped = text.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if match is None:
+            raise NotAType(f"{text!r} is not a type: {stripped[at:].strip()!r} can not be read.")
+        yield match.group("name") or match.group("number") or match.group("mark")
+        at = match.end()
+
+
+def _type(tokens: _Tokens) -> str:
+    word = tokens.take().lower()
+    name = _ALIASES.get(word, word)
+    match name:
+        case "timestamp":
+            raise NotAType("timestamp means different things: write timestamptz (an instant) or timestamp_ntz (without time zone).")
+        case "list":
+            return f"list<{_inside(tokens)}>"
+        case "map":
+            return _map(tokens)
+        case "struct":
+            return _struct(tokens)
+        case "decimal":
+            return _decimal(tokens)
+        case "fixed":
+            tokens.expect("(")
+            length = tokens.take()
+            tokens.expect(")")
+            return f"fixed({length})"
+        case _ if name in _PLAIN:
+            return name
+        case _:
+            raise NotAType(
+                f"{word!r} is not an Iceberg type.{did_you_mean(word, [*_PLAIN, *_ALIASES, 'struct', 'list', 'map', 'decimal'])}"
+            )
+
+
+def _inside(tokens: _Tokens) -> str:
+    tokens.expect("<")
+    element = _part(tokens)
+    tokens.expect(">")
+    return element
+
+
+def _map(tokens: _Tokens) -> str:
+    tokens.expect("<")
+    key = _type(tokens)
+    tokens.expect(",")
+    value = _part(tokens)
+    tokens.expect(">")
+    return f"map<{key}, {value}>"
+
+
+def _struct(tokens: _Tokens) -> str:
+    tokens.expect("<")
+    fields = [_field(tokens)]
+    while tokens.peek() == ",":
+        tokens.take()
+        fields.append(_field(tokens))
+    tokens.expect(">")
+    return f"struct<{', '.join(fields)}>"
+
+
+def _field(tokens: _Tokens) -> str:
+    name = tokens.take()
+    tokens.expect(":")
+    return f"{name}: {_part(tokens)}"
+
+
+def _part(tokens: _Tokens) -> str:
+    kind = _type(tokens)
+    return f"{kind} not null" if _not_null(tokens) else kind
+
+
+def _not_null(tokens: _Tokens) -> bool:
+    if (tokens.peek() or "").lower() != "not":
+        return False
+    tokens.take()
+    if (tokens.peek() or "").lower() != "null":
+        raise NotAType(f"{tokens.text!r} needs null after not.")
+    tokens.take()
+    return True
+
+
+def _decimal(tokens: _Tokens) -> str:
+    tokens.expect("(")
+    precision = tokens.take()
+    tokens.expect(",")
+    scale = tokens.take()
+    tokens.expect(")")
+    if not (precision.isdigit() and scale.isdigit() and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
+        raise NotAType(f"decimal({precision},{scale}) is not possible: the precision is 1 to 38, the scale at most the precision.")
+    return f"decimal({int(precision)},{int(scale)})"

@@ -1,0 +1,1 @@
+"""Engines: where jobs run. A connection, known at plan; never starts anything."""

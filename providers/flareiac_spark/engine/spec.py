@@ -1,0 +1,89 @@
+"""From an engine block to canonical attributes."""
+
+import re
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.validators import parse_duration
+from flareiac_spark.places import escaped, recorded_place
+
+_LATER: Final = ("spark_submit", "emr_serverless", "external")
+_PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
+RESERVED_CONF: Final = {
+    "spark.master": "write master instead",
+    "spark.driver.memory": 'write driver = { memory = "..." } instead',
+    "spark.driver.cores": "write driver = { cores = ... } instead",
+    "spark.jars.packages": _PACKAGES,
+    "spark.jars": _PACKAGES,
+    "spark.driver.extraClassPath": _PACKAGES,
+    "spark.submit.deployMode": "a local engine has none",
+    "spark.sql.streaming.stopActiveRunOnRestart": "two runs of one query would stop each other in silence",
+    "spark.sql.streaming.stateStore.stateSchemaCheck": "it would hide that a changed query does not fit its state",
+}
+"""Spark settings that FlareIaC sets itself or that would hide what it must see, with the reason or what to do instead."""
+
+
+def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Defaults filled in; durations in milliseconds; the runtime location relative to the root where it lies below it."""
+    wanted = decoded.attributes
+    kind = wanted.get("type") or "local"
+    if kind != "local":
+        what = f"Engines of type {kind} are" if kind in _LATER else f"{kind!r} is"
+        diagnostics.error(
+            "FIK001",
+            f"{what} not supported yet",
+            'This version runs jobs in a local Spark application: write type = "local", or leave it out.',
+            attribute=("type",),
+        )
+    driver = wanted.get("driver") or {}
+    return {
+        "type": "local",
+        "master": _master(wanted.get("master"), diagnostics),
+        "conf": checked_conf(wanted.get("conf"), diagnostics),
+        "packages": sorted(set(wanted.get("packages") or [])),
+        "driver": {"memory": driver.get("memory") or "1g", "cores": driver.get("cores") or 1},
+        "log_level": wanted.get("log_level") or "WARN",
+        "runtime_location": _location(wanted.get("runtime_location"), decoded.name, project, diagnostics),
+        "idle_shutdown_ms": parse_duration(wanted.get("idle_shutdown") or "2m"),
+        "graceful_stop_ms": parse_duration(wanted.get("graceful_stop") or "2m"),
+    }
+
+
+def checked_conf(conf: Data, diagnostics: Diagnostics) -> dict[str, str]:
+    """Settings without those that are not the user's to set, sorted."""
+    found = dict(sorted((conf or {}).items()))
+    for name, reason in RESERVED_CONF.items():
+        if found.pop(name, None) is not None:
+            diagnostics.error("FIK002", f"{name} can not be set here", f"{reason[0].upper()}{reason[1:]}.", attribute=("conf", name))
+    return found
+
+
+def _master(master: Data, diagnostics: Diagnostics) -> str:
+    text = "local[*]" if master is None else master
+    if text is not UNKNOWN and re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?", text):
+        return str(text)
+    diagnostics.error(
+        "FIK001",
+        f"{text!r} is no local master",
+        "This version runs jobs in a local Spark application: write local, local[4] or local[*].",
+        attribute=("master",),
+    )
+    return "local[*]"
+
+
+def _location(location: Data, name: str, project: Project, diagnostics: Diagnostics) -> str:
+    default = f".flareiac/runtime/{project.workspace}/{escaped(name)}"
+    if location is None:
+        return default
+    place = recorded_place(location, project) if isinstance(location, str) else None
+    if place is None:
+        diagnostics.error(
+            "FIK003",
+            f"{location!r} can not be a runtime location yet",
+            "A local application and the command line meet in a local folder: write a path.",
+            attribute=("runtime_location",),
+        )
+        return default
+    return place

@@ -1,0 +1,41 @@
+"""Where is a place that the configuration names? Pure: relative places are kept relative to the root module, so that a project can move."""
+
+import os.path
+from pathlib import Path
+
+from flareiac.kernel.addresses import Address, parse_address
+from flareiac.sdk.provider import Project
+
+
+def recorded_place(text: str, project: Project) -> str | None:
+    """A path or ``file:`` URI as it is recorded: relative to the root where it lies below it, else absolute. None for another scheme."""
+    path = _local(text)
+    if path is None:
+        return None
+    root, place = absolute_place("", project), absolute_place(path, project)
+    return str(place.relative_to(root)) if place.is_relative_to(root) else str(place)
+
+
+def absolute_place(recorded: str, project: Project) -> Path:
+    """The absolute path of a recorded place."""
+    return Path(os.path.normpath(project.root.absolute() / recorded))
+
+
+def escaped(address: str) -> str:
+    """An address as one folder name that no other address has: ``job.x["a/b"]`` becomes ``job.x.%22a%2Fb%22``."""
+    parsed = parse_address(address)
+    return "".join(char if char.isalnum() or char in "._-" else f"%{ord(char):02X}" for char in str(parsed or address))
+
+
+def short_name(address: str) -> str:
+    """An address without its type, for a folder that holds one type only."""
+    parsed = parse_address(address)
+    if not isinstance(parsed, Address):
+        return escaped(address)
+    return escaped(str(parsed).replace(f"{parsed.type}.", "", 1) if not parsed.module else str(parsed))
+
+
+def _local(text: str) -> str | None:
+    if text.startswith("file:"):
+        return "/" + text.removeprefix("file:").lstrip("/")
+    return None if "://" in text else text

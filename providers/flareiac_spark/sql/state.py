@@ -1,0 +1,123 @@
+"""Which steps make Spark keep state from batch to batch?"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from flareiac_spark.sql.parse import parsed
+from flareiac_spark.sql.relations import name_of, tables_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_MAY_HOLD_STATE: Final = re.compile(r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect)\b", re.IGNORECASE)
+
+
+class Stateful(StrEnum):
+    AGGREGATION = "aggregation"
+    DISTINCT = "distinct rows"
+    JOIN = "join of two streams"
+    UNKNOWN = "unknown"
+    """The SQL can not be read here and has words that may mean state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatefulStep:
+    """One reason why a step holds state."""
+
+    step: str
+    kind: Stateful
+
+
+def has_state(sql: str, streams: Collection[str] | None = None) -> bool | None:
+    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it can not be told."""
+    kinds = state_of(sql, streams)
+    return None if Stateful.UNKNOWN in kinds else bool(kinds)
+
+
+def stateful_steps(steps: Mapping[str, str], streams: Collection[str]) -> tuple[StatefulStep, ...]:
+    """Why a chain of steps (in order) holds state. A step that reads a stream is one itself."""
+    streaming = {name.lower() for name in streams}
+    found: list[StatefulStep] = []
+    for name, sql in steps.items():
+        found.extend(StatefulStep(step=name, kind=kind) for kind in state_of(sql, streaming))
+        tree = parsed(sql)
+        if tree is None or any(name_of(table).lower() in streaming for table in tables_of(tree)):
+            streaming.add(name.lower())
+    return tuple(found)
+
+
+def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
+    """The kinds of state that a query holds, once each."""
+    from sqlglot import exp
+
+    tree = parsed(sql)
+    if tree is None:
+        return (Stateful.UNKNOWN,) if _MAY_HOLD_STATE.search(sql) else ()
+    names = None if streams is None else {name.lower() for name in streams}
+    names = names if names is None else names | _streaming_ctes(tree, names)
+    found: dict[Stateful, None] = {}
+    for select in tree.find_all(exp.Select):
+        found |= dict.fromkeys(_select_state(select, names))
+    for operation in tree.find_all(exp.SetOperation):
+        if (not isinstance(operation, exp.Union) or operation.args.get("distinct")) and _reads(operation, names):
+            found[Stateful.DISTINCT] = None
+    return tuple(found)
+
+
+def _select_state(select: "exp.Select", streams: set[str] | None) -> list[Stateful]:
+    from sqlglot import exp
+
+    found: list[Stateful] = []
+    sources = _sources(select)
+    streaming = [source for source in sources if _reads(source, streams)]
+    if not streaming:
+        return found
+    if select.args.get("group") or any(_aggregates(item) for item in (*select.expressions, select.args.get("having"))):
+        found.append(Stateful.AGGREGATION)
+    if isinstance(select.args.get("distinct"), exp.Distinct):
+        found.append(Stateful.DISTINCT)
+    if len(streaming) > 1:
+        found.append(Stateful.JOIN)
+    return found
+
+
+def _sources(select: "exp.Select") -> "list[exp.Expr]":
+    source = select.args.get("from_") or select.args.get("from")
+    return [source.this] * (source is not None) + [join.this for join in select.args.get("joins") or ()] if source else []
+
+
+def _reads(node: "exp.Expr", streams: set[str] | None) -> bool:
+    from sqlglot import exp
+
+    if streams is None:
+        return True
+    return any(table.name.lower() in streams for table in node.find_all(exp.Table))
+
+
+def _aggregates(item: "exp.Expr | None") -> bool:
+    """Whether an expression holds an aggregate of this select (not one inside OVER, nor one of a subquery)."""
+    from sqlglot import exp
+
+    if item is None:
+        return False
+    for node in item.find_all(exp.AggFunc):
+        inside: exp.Expr | None = node
+        while inside is not None and inside is not item and not isinstance(inside, exp.Window | exp.Query):
+            inside = inside.parent
+        if not isinstance(inside, exp.Window | exp.Query):
+            return True
+    return False
+
+
+def _streaming_ctes(tree: "exp.Expr", streams: set[str]) -> set[str]:
+    """CTEs that read a stream, directly or through an earlier one."""
+    from sqlglot import exp
+
+    found: set[str] = set()
+    for cte in tree.find_all(exp.CTE, bfs=False):
+        if _reads(cte.this, streams | found):
+            found.add(cte.alias.lower())
+    return found

@@ -1,0 +1,1 @@
+"""Streams: declared sources of unbounded data. Part of the jobs that read them; never planned alone, never touched."""

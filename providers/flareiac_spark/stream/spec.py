@@ -1,0 +1,169 @@
+"""From a stream block to canonical attributes: one source, its columns, its watermark."""
+
+from datetime import datetime
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.paths import Path
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.validators import parse_duration
+from flareiac_spark.column_types import NotAType, normal_type, whole_columns
+from flareiac_spark.places import recorded_place
+
+RATE_COLUMNS: Final = (
+    {"name": "timestamp", "type": "timestamptz", "required": False},
+    {"name": "value", "type": "long", "required": False},
+)
+_ACTIONS_LATER: Final = ("null", "drop", "quarantine")
+
+
+def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """``source`` with its kind, ``columns`` in order, ``watermark`` with its delay in milliseconds."""
+    wanted = decoded.attributes
+    declared = columns_of(wanted.get("column"), diagnostics)
+    source, columns = _source(wanted, declared, references, project, diagnostics)
+    _check_bad_records(wanted.get("bad_records"), diagnostics)
+    names = [column["name"] for column in columns] if columns else None
+    return {
+        "source": source,
+        "columns": columns,
+        "watermark": watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
+    }
+
+
+def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Attributes]:
+    """Declared columns with normal types, in order; those whose type is wrong are left out."""
+    found: list[Attributes] = []
+    for name, column in (declared or {}).items():
+        try:
+            kind, required = normal_type(column["type"]) if column["type"] is not UNKNOWN else ("string", False)
+        except NotAType as problem:
+            diagnostics.error("FIK012", f"The type of column {name} can not be read", str(problem), attribute=(*at, name, "type"))
+            continue
+        found.append({"name": name, "type": kind, "required": required})
+    return found
+
+
+def watermark_of(watermark: Data, columns: list[str] | None, at: Path, diagnostics: Diagnostics) -> Attributes | None:
+    """``column`` and ``delay_ms``; ``columns`` None: they are not known."""
+    if watermark is None or watermark is UNKNOWN:
+        return None
+    column, delay = watermark.get("column"), watermark.get("delay")
+    milliseconds = parse_duration(delay) if isinstance(delay, str) else None
+    if milliseconds is None:
+        diagnostics.error(
+            "FIK013", f"{delay!r} is no delay", 'Write a whole number and a unit, such as "10m": how late a row may come.', attribute=at
+        )
+        return None
+    if columns is not None and column not in columns:
+        diagnostics.error(
+            "FIK013",
+            f"The watermark is on {column!r}, which is no column",
+            f"The columns are {', '.join(columns)}.{did_you_mean(str(column), columns)}",
+            attribute=at,
+        )
+        return None
+    return {"column": column, "delay_ms": milliseconds}
+
+
+def table_columns(reference: Data, references: References) -> list[Attributes]:
+    """The top-level columns of a table with whole types; none where its schema is not managed here."""
+    table = references.get(reference.address) if isinstance(reference, Reference) else None
+    if table is None or not table.attributes.get("columns"):
+        return []
+    return whole_columns(table.attributes["columns"], table.attributes["column_order"])
+
+
+def files_place(path: Data, at: Path, project: Project, diagnostics: Diagnostics) -> str:
+    """A folder of files as it is recorded."""
+    if path is UNKNOWN:
+        return ""
+    place = recorded_place(str(path), project)
+    if place is None:
+        diagnostics.error(
+            "FIK014", f"{path!r} can not be read yet", "This version reads local or mounted folders: write a path.", attribute=at
+        )
+        return str(path)
+    return place
+
+
+def _source(
+    wanted: Attributes, declared: list[Attributes], references: References, project: Project, diagnostics: Diagnostics
+) -> tuple[Attributes, list[Attributes]]:
+    if files := wanted.get("files"):
+        return _files(files, declared, project, diagnostics)
+    if declared:
+        why = "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and value."
+        diagnostics.error("FIK011", "Only a stream of files declares columns", why, attribute=("column",))
+    if table := wanted.get("table"):
+        return _table(table, diagnostics), table_columns(table["table"], references)
+    return _rate(wanted.get("rate") or {}, diagnostics), [dict(column) for column in RATE_COLUMNS]
+
+
+def _files(
+    files: Attributes, declared: list[Attributes], project: Project, diagnostics: Diagnostics
+) -> tuple[Attributes, list[Attributes]]:
+    if not declared and files["format"] == "text":
+        declared = [{"name": "value", "type": "string", "required": False}]
+    if not declared:
+        diagnostics.error(
+            "FIK011",
+            "A stream of files needs its columns declared",
+            'Spark does not look into files to find out. Write column "name" { type = "..." } for each.',
+            attribute=("files",),
+        )
+    source = {
+        "kind": "files",
+        "path": files_place(files["path"], ("files", "path"), project, diagnostics),
+        "format": files["format"],
+        "options": dict(sorted((files.get("options") or {}).items())),
+        "max_files_per_trigger": files.get("max_files_per_trigger"),
+    }
+    return source, declared
+
+
+def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
+    ramp_up = rate.get("ramp_up")
+    if ramp_up is not None and parse_duration(ramp_up) is None:
+        diagnostics.error("FIK013", f"{ramp_up!r} is no duration", 'Write for example "10s".', attribute=("rate", "ramp_up"))
+    return {"kind": "rate", "rows_per_second": rate.get("rows_per_second") or 1, "ramp_up": ramp_up, "partitions": rate.get("partitions")}
+
+
+def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
+    start = table.get("start_from") or "earliest"
+    if start not in ("earliest", "latest") and not _is_time(start):
+        diagnostics.error(
+            "FIK015",
+            f"{start!r} is no place to start from",
+            'Write "earliest", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            attribute=("table", "start_from"),
+        )
+    return {
+        "kind": "table",
+        "table": table["table"],
+        "start_from": start,
+        "max_files_per_trigger": table.get("max_files_per_trigger"),
+        "skip_deletes": bool(table.get("skip_deletes")),
+        "skip_overwrites": bool(table.get("skip_overwrites")),
+    }
+
+
+def _is_time(text: Data) -> bool:
+    try:
+        return datetime.fromisoformat(str(text)).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
+    action = value.get("action") if isinstance(value, dict) else value
+    if action in (None, "fail", UNKNOWN):
+        return
+    later = f"bad_records with action {action!r} is not supported yet" if action in _ACTIONS_LATER else f"{action!r} is no action"
+    diagnostics.error(
+        "FIK016",
+        later,
+        'This version stops at a record that it can not read: write { action = "fail" } or leave it out.',
+        attribute=("bad_records",),
+    )
