@@ -1,0 +1,73 @@
+"""One Spark application for all facts of a run; a session, a namespace and folders for each test."""
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.facts.lake import Home, Lake
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """An empty catalog of both sides."""
+    made = Home(root=tmp_path_factory.mktemp("facts"))
+    made.catalog().close()
+    return made
+
+
+@pytest.fixture(scope="session")
+def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
+    """The root session."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    os.environ |= {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": sys.executable}
+    conf = {
+        **home.spark_conf(),
+        "spark.master": "local[2]",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(home.root / "spark-warehouse"),
+        "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    }
+    builder = SparkSession.builder.appName("facts")
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    gateway: Any = SparkContext._gateway
+    yield session
+    session.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(60)
+    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+
+
+@pytest.fixture
+def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lake]:
+    """The lake as one test sees it: nothing of another test is in its way."""
+    spark = application.newSession()
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    catalog = home.catalog()
+    namespace = re.sub(r"\W+", "_", request.node.name).lower()
+    catalog.create_namespace(namespace)
+    try:
+        yield Lake(spark=spark, catalog=catalog, namespace=namespace, folder=tmp_path)
+    finally:
+        for query in spark.streams.active:
+            with contextlib.suppress(Exception):  # the test's own failure is the one that counts
+                query.stop()
+        catalog.close()
