@@ -1,0 +1,29 @@
+"""What somebody does by hand, past the declaration: sets a property of a table.
+
+python tamper.py PROJECT TABLE KEY VALUE
+"""
+
+import sys
+from pathlib import Path
+
+from examples.quickstart.tables import open_table
+
+
+def main(project: str, name: str, key: str, value: str) -> None:
+    """Sets the property; a running stream that commits at the same moment makes it try again."""
+    from pyiceberg.exceptions import CommitFailedException
+
+    for attempt in range(20):
+        try:
+            with open_table(Path(project), name).transaction() as transaction:
+                transaction.set_properties({key: value})
+        except CommitFailedException:
+            if attempt == 19:
+                raise
+        else:
+            print(f"demo.{name}: {key} = {value}")
+            return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,131 @@
+"""Compares the tables with the source: every flight exactly once, every hour complete. Reads with pyiceberg, needs no Spark.
+
+    python verify.py ARCHIVE PROJECT [--wait SECONDS]
+
+Prints what it counted; exits with 1 and says what differs when something does.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from examples.quickstart.source import Flight, read_airlines, read_flights
+from examples.quickstart.tables import open_table
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed`` those over 15 minutes late."""
+
+    carriers: dict[int, str]
+    names: dict[str, str]
+    hours: Counter[tuple[datetime, str]]
+    delayed: int
+    cancelled: int
+
+
+def main() -> None:
+    """Waits, compares, prints; the exit code is the answer."""
+    parser = argparse.ArgumentParser(description="Compares the tables with the source.")
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("project", type=Path)
+    parser.add_argument("--wait", type=float, default=0.0, help="how long to wait for the last rows, in seconds")
+    options = parser.parse_args()
+    expected = expect(options.archive)
+    wait_for(options.project, expected, time.monotonic() + options.wait)
+    wrong = [*compare_flights(options.project, expected), *compare_delays(options.project, expected)]
+    for line in wrong:
+        print(f"WRONG: {line}")
+    print("Not as in the source." if wrong else "Every flight is there exactly once.")
+    sys.exit(1 if wrong else 0)
+
+
+def expect(archive: Path) -> Expected:
+    """Reads the source."""
+    carriers: dict[int, str] = {}
+    hours: Counter[tuple[datetime, str]] = Counter()
+    delayed = cancelled = 0
+    for flight in read_flights(archive):
+        carriers[flight.flight_id] = flight.row["carrier"]
+        hours[_hour(flight), flight.row["carrier"]] += 1
+        cancelled += flight.row["dep_time"] == "NA"
+        delayed += flight.row["dep_delay"] != "NA" and int(flight.row["dep_delay"]) > 15
+    names = {row["carrier"]: row["name"].strip() for row in read_airlines(archive)}
+    return Expected(carriers, names, hours, delayed, cancelled)
+
+
+def wait_for(project: Path, expected: Expected, deadline: float) -> None:
+    """Returns when both tables hold as many rows as they should (or more), or when the time is over."""
+    wanted = {"flights": len(expected.carriers), "delays_per_hour": len(expected.hours)}
+    while any(row_count(project, name) < count for name, count in wanted.items()) and time.monotonic() < deadline:
+        time.sleep(2)
+
+
+def row_count(project: Path, name: str) -> int:
+    """The rows of a table that only grows, as its last snapshot counts them; 0 before the first one."""
+    snapshot = open_table(project, name).current_snapshot()
+    return int(snapshot.summary["total-records"] or 0) if snapshot and snapshot.summary else 0
+
+
+def compare_flights(project: Path, expected: Expected) -> list[str]:
+    """What is wrong with the table ``flights``."""
+    rows = _read(project, "flights", "flight_id", "carrier", "airline", "cancelled")
+    seen = Counter(row["flight_id"] for row in rows)
+    found = {row["flight_id"]: row for row in rows}
+    print(f"source:          {len(expected.carriers):>8,} flights, {len(expected.names)} airlines")
+    print(f"flights:         {len(rows):>8,} rows, {len(seen):,} distinct flights")
+    wrong = []
+    if missing := expected.carriers.keys() - seen.keys():
+        wrong.append(f"{len(missing)} flights are missing, such as {sorted(missing)[:5]}")
+    if extra := seen.keys() - expected.carriers.keys():
+        wrong.append(f"{len(extra)} rows are no flights of the source, such as {sorted(extra)[:5]}")
+    if twice := [flight for flight, count in seen.items() if count > 1]:
+        wrong.append(f"{len(twice)} flights are there more than once, such as {sorted(twice)[:5]}")
+    mixed = [key for key, row in found.items() if key in expected.carriers and not _same(row, expected.carriers[key], expected.names)]
+    if mixed:
+        wrong.append(f"{len(mixed)} flights have another carrier or airline, such as {sorted(mixed)[:5]}")
+    if (cancelled := sum(row["cancelled"] for row in found.values())) != expected.cancelled:
+        wrong.append(f"{cancelled:,} flights are cancelled, in the source {expected.cancelled:,}")
+    return wrong
+
+
+def compare_delays(project: Path, expected: Expected) -> list[str]:
+    """What is wrong with the table ``delays_per_hour``."""
+    rows = _read(project, "delays_per_hour", "hour_start", "carrier", "flights", "delayed")
+    counted: Counter[tuple[datetime, str]] = Counter()
+    for row in rows:
+        counted[row["hour_start"], row["carrier"]] += row["flights"]
+    delayed = sum(row["delayed"] for row in rows)
+    print(f"delays_per_hour: {len(rows):>8,} rows, {counted.total():,} flights in them, {delayed:,} of them delayed")
+    wrong = []
+    if len(rows) != len(counted):
+        wrong.append(f"{len(rows) - len(counted)} hours are there more than once")
+    if differ := [key for key in counted.keys() | expected.hours.keys() if counted[key] != expected.hours[key]]:
+        hour, carrier = min(differ)
+        numbers = f"{counted[hour, carrier]} for {expected.hours[hour, carrier]}"
+        wrong.append(f"{len(differ)} hours count other flights than the source, such as {hour:%Y-%m-%d %H:%M} {carrier}: {numbers}")
+    if delayed != expected.delayed:
+        wrong.append(f"{delayed:,} flights are delayed, in the source {expected.delayed:,}")
+    return wrong
+
+
+def _same(row: dict[str, Any], carrier: str, names: dict[str, str]) -> bool:
+    return bool(row["carrier"] == carrier and row["airline"] == names[carrier])
+
+
+def _hour(flight: Flight) -> datetime:
+    return flight.scheduled_departure.replace(minute=0)
+
+
+def _read(project: Path, name: str, *columns: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = open_table(project, name).scan(selected_fields=columns).to_arrow().to_pylist()
+    return rows
+
+
+if __name__ == "__main__":
+    main()
