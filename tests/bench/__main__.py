@@ -1,0 +1,56 @@
+"""``python -m tests.bench NAME... [--blocks N] [--in DIRECTORY]``; without a name, the names there are."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.bench import core_figures, state_figures
+from tests.bench.figure import Figure, NotMeasured
+
+Measurement = Callable[[Path, int], Iterator[Figure | NotMeasured]]
+
+MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
+    "startup": (core_figures.startup, 10),
+    "noop-plan": (core_figures.noop_plan, 1_000),
+    "growth": (core_figures.growth, 1_000),
+    "bookkeeping": (core_figures.bookkeeping, 1_000),
+    "create-tables": (core_figures.create_tables, 100),
+    "journal": (state_figures.journal, 2_000),
+}
+"""By name: what measures it, and of how many blocks (or records) unless told otherwise."""
+
+
+def main() -> int:
+    """Prints the figures asked for; 1 when a measurement failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Prints one JSON line per figure.")
+    parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, "all", []], metavar="NAME", help=", ".join([*MEASUREMENTS, "all"]))
+    parser.add_argument("--blocks", type=int, help="how many blocks the work has")
+    parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
+    given = parser.parse_args()
+    if not given.names:
+        parser.print_help()
+        return 0
+    names = list(MEASUREMENTS) if "all" in given.names else given.names
+    results = [_measure(name, given.blocks, given.directory) for name in names]
+    return 0 if all(results) else 1
+
+
+def _measure(name: str, blocks: int | None, directory: Path | None) -> bool:
+    measurement, usual = MEASUREMENTS[name]
+    with tempfile.TemporaryDirectory(prefix="flareiac-bench-") as temporary:
+        place = (directory or Path(temporary)) / name
+        place.mkdir(parents=True)
+        try:
+            for figure in measurement(place, blocks or usual):
+                sys.stdout.write(figure.line() + "\n")
+                sys.stdout.flush()
+        except RuntimeError as trouble:
+            sys.stderr.write(f"{name}: {trouble}\n")
+            return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""A provider that does nothing, so that what an apply costs is the core's own bookkeeping."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.types import STRING, MapType
+from flareiac.sdk.changes import Action, Effect, Proposal, Step
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    Decoded,
+    Driver,
+    Function,
+    Kind,
+    Missing,
+    Observation,
+    Outcome,
+    PlanRequest,
+    Present,
+    Project,
+    ReadRequest,
+    References,
+    ResourceType,
+)
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+
+SCHEMA = Block(
+    description="Nothing.",
+    attributes={
+        "namespace": Attribute(type=STRING, description="A text."),
+        "location": Attribute(type=STRING, description="A text."),
+        "properties": Attribute(type=MapType(STRING), description="Texts."),
+    },
+    blocks={
+        "column": NestedBlock(nesting=Nesting.MAP, block=Block(attributes={"type": Attribute(type=STRING, description="A text.")})),
+    },
+)
+
+
+def canonical(decoded: Decoded, _references: References, _project: Project, _diagnostics: Diagnostics) -> Attributes:
+    """The attributes as they are."""
+    return dict(decoded.attributes)
+
+
+class IdlePlanner:
+    """Creates what is not recorded. Pure."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        if request.desired is None:
+            return Proposal(action=Action.DELETE, planned=None)
+        if isinstance(request.observed, Present):
+            return Proposal(action=Action.NO_OP, planned=request.desired)
+        return Proposal(action=Action.CREATE, planned=request.desired, steps=(Step(text="do nothing", effect=Effect.NO_EFFECT),))
+
+
+class IdleDriver:
+    """Answers at once."""
+
+    def read(self, request: ReadRequest) -> Observation:
+        return Present(attributes=request.recorded.attributes) if request.recorded else Missing()
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        return Applied(attributes=request.planned or {}, identity={})
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        return Applied(attributes={}, identity={})
+
+
+class IdleSession:
+    def driver(self, type_name: str) -> Driver:
+        return IdleDriver()
+
+    def close(self) -> None:
+        return
+
+
+class IdleProvider:
+    """The provider."""
+
+    name = "idle"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        kind = ResourceType(
+            name="nothing", kind=Kind.MANAGED, schema=SCHEMA, description="Nothing.", canonical=canonical, planner=IdlePlanner()
+        )
+        return (kind,)
+
+    def functions(self) -> Sequence[Function]:
+        return ()
+
+    def open(self, project: Project) -> IdleSession:
+        return IdleSession()
+
+
+def provider() -> IdleProvider:
+    """The entry point."""
+    return IdleProvider()
