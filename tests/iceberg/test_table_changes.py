@@ -148,6 +148,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (with_columns(new="int not null"), "FII032"),
     (orders(format_version=1), "FII033"),
     (orders(column=without("ts"), partition_by=None, sort_by=None), "FII035"),
+    (orders(column=without("ts"), partition_by=[], sort_by=[]), "FII045"),
     (orders(column=without("n", amount="decimal(10,2)"), renamed={"n": "amount"}), "FII030"),
     (orders(location="/somewhere/else"), "FII038"),
     (orders(name="other"), "FII023"),

@@ -119,7 +119,7 @@ def _head(kind: Data) -> str:
 
 
 def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
-    """A table as it is, and its identity (uuid, locations, ids)."""
+    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its sort orders ever."""
     schema = schema_of(metadata)
     levels = nodes(schema)
     paths = {node.id: node.path for node in levels}
@@ -167,6 +167,7 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "spec_id": partition_spec_of(metadata)["spec-id"],
         "sort_id": sort_order_of(metadata)["order-id"],
         "field_ids": field_ids,
+        "sorted_ids": sorted({item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}),
         "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
     }
 

@@ -11,6 +11,7 @@ from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropC
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, step
 from flareiac_iceberg.table.refusals import moved_location, refusals
+from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
 
 _PLACE = ("catalog", "namespace", "name")
@@ -112,7 +113,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     blockers = (
         *_ownership(request, observed),
         *_moved(request, desired),
-        *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None),
+        *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None, ever_sorted=_ever_sorted(observed, found)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
@@ -223,6 +224,13 @@ def _suggestions(found: Difference) -> tuple[str, ...]:
 
 def _type_text(columns: Data, path: str) -> str:
     return render(type_at(columns, path))
+
+
+def _ever_sorted(observed: Present, found: Difference) -> tuple[str, ...]:
+    """The columns of all sort orders that the table has had, under their names after the renames."""
+    ids = set(observed.identity.get("sorted_ids") or ())
+    renames = (*found.renames.declared, *found.renames.undone)
+    return tuple(path_after(path, renames) for path, field_id in observed.identity["field_ids"].items() if field_id in ids)
 
 
 def _needs_empty(found: Difference) -> bool:

@@ -1,6 +1,6 @@
 """Changes that Iceberg can not make, or that would break the rows that are there: each with why and the safe way out. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from flareiac.sdk.changes import Blocker
@@ -20,11 +20,12 @@ from flareiac_iceberg.table.diff import Difference
 from flareiac_iceberg.table.spec import Column, PartitionField, TableSpec, is_inside, leaf, parent_of
 
 
-def refusals(desired: TableSpec, found: Difference, *, has_data: bool) -> tuple[Blocker, ...]:
-    """One blocker for each change that can not be made as written."""
+def refusals(desired: TableSpec, found: Difference, *, has_data: bool, ever_sorted: Collection[str]) -> tuple[Blocker, ...]:
+    """One blocker for each change that can not be made as written. ``ever_sorted``: columns of all its sort orders ever."""
     blockers: list[Blocker] = [_taken(step) for step in found.renames.taken]
     for change in found.changes:
         blockers += _refused(change, found.observed.columns or {}, has_data)
+    blockers += _sort_history(found, ever_sorted)
     blockers += _broken_references(desired, found)
     blockers += _names(desired, found)
     return tuple(dict.fromkeys(blockers))
@@ -140,6 +141,23 @@ def _broken_references(desired: TableSpec, found: Difference) -> Iterable[Blocke
                 summary=f"column {column} can not identify rows: it may be null",
                 why="Iceberg takes only columns that are not null as identifier.",
                 ways_out=(f"declare identifier without {column}", f'declare {column} as "not null" (on an empty table)'),
+            )
+
+
+def _sort_history(found: Difference, ever_sorted: Collection[str]) -> Iterable[Blocker]:
+    """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing column (measured)."""
+    for change in found.changes:
+        if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in ever_sorted):
+            name = leaf(change.path)
+            yield Blocker(
+                code="FII045",
+                summary=f"column {change.path} can not be dropped: the table is or was sorted by it",
+                why="Tables keep their earlier sort orders, and with Iceberg 1.11 Spark writes no table that has one with a missing column "
+                '("Cannot find source column for sort field").',
+                ways_out=(
+                    f"keep the column {change.path}",
+                    f'keep it as {name}_unused, with a column block of that name: renamed = {{ "{change.path}" = "{change.path}_unused" }}',
+                ),
             )
 
 
