@@ -5,7 +5,9 @@ import re
 _TELLING = (
     re.compile(r"flareiac driver (?:ended|refused to start): (?P<heart>.+)"),
     re.compile(r"(?P<heart>JAVA_HOME is not set.*|.*java: (?:command )?not found.*|.*No such file or directory.*java.*)"),
-    re.compile(r"(?P<heart>Unrecognized VM option.*|Unrecognized option: -.*|Invalid maximum heap size.*|Error: Could not .*)"),
+    re.compile(
+        r"(?P<heart>Unrecognized VM option.*|Unrecognized option: -.*|Invalid maximum heap size.*|Error: Could not .*|Error occurred .*VM: .*)"
+    ),
     re.compile(r"(?P<heart>.*There is insufficient memory for the Java Runtime.*|.*Cannot allocate memory.*)"),
     re.compile(r"(?P<heart>.*UnsupportedClassVersionError.*|.*Address already in use.*|.*BindException.*)"),
     re.compile(r"(?P<heart>ModuleNotFoundError: .*|ImportError: .*)"),
@@ -16,6 +18,7 @@ _USELESS = ("JAVA_GATEWAY_EXITED", "Java gateway process exited")
 
 def last_words(output: str) -> str:
     """One or a few lines that tell best why the process ended."""
+    output = output.replace("initialization of VM\n", "initialization of VM: ")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     hearts = [match["heart"].strip() for line in lines for pattern in _TELLING if (match := pattern.search(line))]
     telling = list(dict.fromkeys(heart for heart in hearts if not any(word in heart for word in _USELESS)))

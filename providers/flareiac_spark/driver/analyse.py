@@ -53,11 +53,9 @@ def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
     frame = shape(views.view(session, output.source), output)
     plan = frame._jdf.queryExecution().analyzed()
     if spec.mode == "stream":
-        catalyst = session._jvm.org.apache.spark.sql.catalyst
-        modes = catalyst.streaming.InternalOutputModes
-        catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(
-            plan, modes.Complete() if output.mode == "complete" else modes.Append()
-        )
+        spark = session._jvm.org.apache.spark.sql
+        mode = spark.streaming.OutputMode.Complete() if output.mode == "complete" else spark.streaming.OutputMode.Append()
+        spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plan, mode)
 
 
 def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:

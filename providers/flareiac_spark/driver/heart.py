@@ -15,6 +15,7 @@ _WRAPPER_CLASSES = frozenset(
     {"InvocationTargetException", "ExecutionException", "UncheckedExecutionException", "UndeclaredThrowableException"}
 )
 _IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
+_FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
 
@@ -52,7 +53,30 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
     if not telling and (inner := _IN_TEXT.search(message)) and inner.group(1) not in _WRAPPERS:
         # A failed task's exception may survive only as text inside the message of its stage.
         error_class, message = inner.group(1), inner.group(2)
-    return ErrorHeart(error_class=error_class, message=_first_lines(message), permanent=_is_permanent(chain, error_class))
+    lines = _first_lines(message)
+    if (place := _place(chain)) and place not in lines:
+        lines = f"{lines}\n{place}"
+    return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
+
+
+def stack_of(failure: BaseException) -> str | None:
+    """The whole Java stack for the log, None if no Java is involved."""
+    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    if throwable is None:
+        return None
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    return str(jvm.org.apache.commons.lang3.exception.ExceptionUtils.getStackTrace(throwable))
+
+
+def _place(chain: Sequence[Link]) -> str | None:
+    """The file that could not be read: an outer layer names it, and whoever has to mend it needs to know."""
+    for link in chain:
+        if (link.condition or "").startswith("FAILED_READ_FILE") or "FAILED_READ_FILE" in link.message:
+            found = _FILE.search(link.message)
+            return f"in the file {found.group(1)}" if found else None
+    return None
 
 
 def _links(throwable: Any) -> Iterator[Link]:

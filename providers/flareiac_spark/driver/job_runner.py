@@ -11,7 +11,7 @@ from flareiac_spark.control import ControlError, DesiredJob, ErrorHeart, JobSpec
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.heart import heart_of, stack_of
 from flareiac_spark.driver.stream_run import run_stream
 
 
@@ -86,7 +86,11 @@ class JobRunner(threading.Thread):
 
     def _failed(self, failure: Exception, budget: Budget) -> float | None:
         heart, now = heart_of(failure), time.monotonic()
-        self._log.error("failed: %s: %s", heart.error_class, heart.message, exc_info=failure)
+        stack = stack_of(failure)
+        if stack is None:
+            self._log.error("failed: %s: %s", heart.error_class, heart.message, exc_info=failure)
+        else:
+            self._log.error("failed: %s: %s\n%s", heart.error_class, heart.message, stack)
         pause = budget.after_failure(now)
         if self._stop_asked.is_set():
             self._become("stopped", last_error=heart)

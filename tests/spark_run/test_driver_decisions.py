@@ -1,0 +1,188 @@
+"""What the driver decides without Spark: acts, restarts, types, hearts of errors."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application.launch import Launch, launch_conf
+from flareiac_spark.control import DesiredJob, JobStatus, Restart
+from flareiac_spark.driver.budget import Budget
+from flareiac_spark.driver.column_types import quote, spark_type
+from flareiac_spark.driver.heart import Link, choose
+from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
+from flareiac_spark.driver.refusal import Refusal
+
+JOB = "job.a"
+
+
+def wanted(digest: str = "1", nonce: int = 0, *, stopped: bool = False) -> dict[str, DesiredJob]:
+    return {JOB: DesiredJob(digest=digest, spec={}, nonce=nonce, state="stopped" if stopped else "running")}
+
+
+def running(digest: str = "1", nonce: int = 0, *, stopping: bool = False) -> dict[str, Running]:
+    return {JOB: Running(digest=digest, nonce=nonce, stopping=stopping)}
+
+
+def ended(phase: str, digest: str = "1") -> dict[str, JobStatus]:
+    return {JOB: JobStatus(phase=phase, digest=digest)}  # type: ignore[arg-type] # phases come from the table below
+
+
+@pytest.mark.parametrize(
+    ("desired", "runs", "finished", "acts"),
+    [
+        (wanted(), {}, {}, (Start(JOB),)),
+        (wanted(), running(), {}, ()),
+        (wanted("2"), running(), {}, (Stop(JOB),)),
+        (wanted(nonce=1), running(), {}, (Stop(JOB),)),
+        (wanted("2"), running(stopping=True), {}, ()),
+        (wanted(stopped=True), running(), {}, (Stop(JOB),)),
+        ({}, running(), {}, (Stop(JOB),)),
+        (wanted("2"), {}, ended("stopped"), (Forget(JOB), Start(JOB))),
+        (wanted(), {}, ended("failed"), ()),
+        (wanted("2"), {}, ended("failed"), (Forget(JOB), Start(JOB))),
+        (wanted(), {}, ended("completed"), ()),
+        (wanted(stopped=True), {}, ended("completed"), ()),
+        (wanted(stopped=True), {}, ended("failed"), (Forget(JOB),)),
+        ({}, {}, ended("completed"), (Forget(JOB),)),
+    ],
+)
+def test_acts(desired: dict[str, DesiredJob], runs: dict[str, Running], finished: dict[str, JobStatus], acts: tuple[Act, ...]) -> None:
+    assert decide(desired, runs, finished) == acts
+
+
+@given(
+    digests=st.tuples(st.sampled_from("12"), st.sampled_from("12")),
+    stopped=st.booleans(),
+    phase=st.sampled_from(["failed", "completed", "stopped"]),
+)
+def test_acting_leads_to_rest(digests: tuple[str, str], stopped: bool, phase: str) -> None:
+    """Carried out again and again, acts end: nothing is started and stopped in a circle."""
+    desired, runs, finished = wanted(digests[0], stopped=stopped), running(digests[1]), ended(phase)
+    finished.clear()
+    for _ in range(4):
+        acts = decide(desired, runs, finished)
+        for act in acts:
+            match act:
+                case Start():
+                    finished.clear()
+                    runs = running(digests[0])
+                case Stop():
+                    finished, runs = ended("stopped", digests[1]), {}
+                case Forget():
+                    finished.clear()
+    assert acts == ()
+    assert bool(runs) is not stopped
+
+
+def test_the_budget_backs_off_and_ends_and_is_restored_by_time() -> None:
+    budget = Budget(Restart(max_failures=2, within_ms=60_000, backoff_ms=1_000))
+    assert budget.after_failure(0) == 1
+    assert budget.after_failure(10) == 2
+    assert budget.after_failure(20) is None
+    assert budget.after_failure(75) == 2
+
+
+@pytest.mark.parametrize(
+    ("iceberg", "spark"),
+    [
+        ("long", "BIGINT"),
+        ("timestamptz", "TIMESTAMP"),
+        ("timestamp_ntz", "TIMESTAMP_NTZ"),
+        ("decimal(12,2)", "DECIMAL(12, 2)"),
+        ("fixed[16]", "BINARY"),
+        ("list<struct<a: string, b: int not null>>", "ARRAY<STRUCT<`a`: STRING, `b`: INT NOT NULL>>"),
+        ("map<string, list<long>>", "MAP<STRING, ARRAY<BIGINT>>"),
+    ],
+)
+def test_types_as_spark_spells_them(iceberg: str, spark: str) -> None:
+    assert spark_type(iceberg) == spark
+
+
+@pytest.mark.parametrize("text", ["", "time", "list<", "list<int", "struct<a int>", "int int", "decimal(1)", "map<int>"])
+def test_a_type_that_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises(Refusal, match="is not understood"):
+        spark_type(text)
+
+
+@given(st.text())
+def test_any_text_is_a_type_or_refused(text: str) -> None:
+    with contextlib.suppress(Refusal):
+        assert spark_type(text)
+
+
+def test_names_are_quoted() -> None:
+    assert quote("a`b") == "`a``b`"
+
+
+def link(class_name: str, message: str, condition: str | None = None) -> Link:
+    return Link(class_name=class_name, condition=condition, message=message)
+
+
+def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> None:
+    heart = choose(
+        [
+            link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] Query terminated", "STREAM_FAILED"),
+            link(
+                "org.apache.spark.SparkException",
+                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: KD001",
+                "FAILED_READ_FILE.NO_HINT",
+            ),
+            link(
+                "org.apache.spark.SparkRuntimeException",
+                "[CANNOT_PARSE_JSON_FIELD] Cannot parse the field. SQLSTATE: 2203G",
+                "CANNOT_PARSE_JSON_FIELD",
+            ),
+        ]
+    )
+    assert heart.error_class == "CANNOT_PARSE_JSON_FIELD"
+    assert heart.message == "Cannot parse the field.\nin the file file:///a.json"
+    assert not heart.permanent
+
+
+def test_the_heart_of_a_task_that_survived_as_text() -> None:
+    text = (
+        "Job aborted due to stage failure: Task 0 failed: "
+        "org.apache.spark.SparkRuntimeException: [USER_RAISED_EXCEPTION] null in x SQLSTATE: P0001\n\tat org.apache.X"
+    )
+    heart = choose([link("org.apache.spark.SparkException", text)])
+    assert (heart.error_class, heart.message) == ("USER_RAISED_EXCEPTION", "null in x")
+
+
+def test_an_analysis_error_is_permanent_and_loses_its_plan() -> None:
+    heart = choose(
+        [
+            link(
+                "org.apache.spark.sql.catalyst.ExtendedAnalysisException",
+                "[UNRESOLVED_COLUMN] No x. SQLSTATE: 42703; line 1 pos 7;\n'Project ['x]",
+                "UNRESOLVED_COLUMN",
+            )
+        ]
+    )
+    assert (heart.message, heart.permanent) == ("No x.; line 1 pos 7", True)
+
+
+def test_a_lost_commit_race_may_be_tried_again() -> None:
+    heart = choose([link("org.apache.iceberg.exceptions.CommitFailedException", "metadata location has changed")])
+    assert (heart.error_class, heart.permanent) == ("CommitFailedException", False)
+
+
+@pytest.mark.parametrize(
+    ("output", "heart"),
+    [
+        ("WARN x\nUnrecognized VM option 'Nope'\nError: Could not create the Java Virtual Machine.\n", "Unrecognized VM option 'Nope'"),
+        ("JAVA_HOME is not set\nTraceback\n[JAVA_GATEWAY_EXITED] Java gateway process exited", "JAVA_HOME is not set"),
+        ("flareiac driver ended: PATH_NOT_FOUND: no such path\n", "PATH_NOT_FOUND: no such path"),
+        ("", "It said nothing."),
+        ("something odd\n\tat java.X\n", "something odd"),
+    ],
+)
+def test_the_last_words_of_a_driver(output: str, heart: str) -> None:
+    assert last_words(output).splitlines()[0] == heart
+
+
+def test_jvm_options_with_spaces_stay_one() -> None:
+    conf = launch_conf(Launch(java_options=("-Xss4m", "-XX:SharedArchiveFile=/a b/c"), conf={"spark.driver.extraJavaOptions": "-Dx=1"}))
+    assert conf["spark.driver.extraJavaOptions"] == '-Xss4m "-XX:SharedArchiveFile=/a b/c" -Dx=1'
