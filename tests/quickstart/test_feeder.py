@@ -29,9 +29,6 @@ def archive(tmp_path: Path) -> Path:
     with tarfile.open(path, "w:gz") as outer:
         airlines = b"carrier,name\nUA,United\nB6,JetBlue\n"
         for name, content in (("p/data/flights.csv.zip", packed.getvalue()), ("p/data/airlines.csv", airlines)):
-            ("p/data/flights.csv.zip", packed.getvalue()),
-            ("p/data/airlines.csv", b"carrier,name\nUA,United\nB6,JetBlue\n"),
-        ):
             member = tarfile.TarInfo(name)
             member.size = len(content)
             outer.addfile(member, io.BytesIO(content))
