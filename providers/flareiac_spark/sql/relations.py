@@ -79,25 +79,43 @@ def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple
         return None
     found: list[str] = []
     for item in tree.expressions:
-        if isinstance(item, exp.Star) and not item.args.get("except_") and not item.args.get("except"):
-            columns = _only_source_columns(tree, inputs)
-            if columns is None:
-                return None
-            found.extend(columns)
-        elif isinstance(item, exp.Alias | exp.Column) and item.alias_or_name not in ("", "*"):
-            found.append(item.alias_or_name)
-        else:
+        columns = _given_by(item, tree, inputs)
+        if columns is None:
             return None
+        found.extend(columns)
     return tuple(found)
 
 
-def _only_source_columns(select: "exp.Select", inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
+def _given_by(item: "exp.Expr", select: "exp.Select", inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
     from sqlglot import exp
 
-    source = select.args.get("from_") or select.args.get("from")
-    if source is None or select.args.get("joins") or select.args.get("laterals") or not isinstance(source.this, exp.Table):
+    match item:
+        case exp.Star():
+            return None if any(item.args.values()) else _columns_of_sources(select, None, inputs)
+        case exp.Column(this=exp.Star() as star):
+            return None if any(star.args.values()) else _columns_of_sources(select, item.table, inputs)
+        case exp.Alias() | exp.Column():
+            return [item.alias_or_name] if item.alias_or_name else None
+        case _:
+            return None
+
+
+def _columns_of_sources(select: "exp.Select", qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
+    """What a star stands for: the columns of one source, or of all of them in order (unless a join merges some)."""
+    from sqlglot import exp
+
+    first, joins = select.args.get("from_") or select.args.get("from"), select.args.get("joins") or []
+    if first is None or select.args.get("laterals"):
         return None
-    wanted = name_of(source.this).lower()
-    if any(cte.alias.lower() == wanted for cte in select.find_all(exp.CTE)):
-        return None
-    return next((columns for name, columns in inputs.items() if name.lower() == wanted), None)
+    merged = qualifier is None and any(join.args.get("using") or join.args.get("method") for join in joins)
+    sources = [first.this, *(join.this for join in joins)]
+    chosen = [source for source in sources if qualifier is None or source.alias_or_name.lower() == qualifier.lower()]
+    ctes = {cte.alias.lower() for cte in select.find_all(exp.CTE)}
+    known = {name.lower(): columns for name, columns in inputs.items()}
+    found: list[str] = []
+    for source in chosen:
+        columns = known.get(name_of(source).lower()) if isinstance(source, exp.Table) and source.name.lower() not in ctes else None
+        if columns is None or merged:
+            return None
+        found.extend(columns)
+    return found if chosen else None

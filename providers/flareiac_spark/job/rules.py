@@ -1,0 +1,188 @@
+"""What can be told to be wrong with a job before any system is asked? Each rule is one function; what only Spark can judge is left to it."""
+
+from collections.abc import Callable
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.sdk.provider import References
+from flareiac.sdk.validators import parse_duration
+from flareiac_spark.sql.relations import relations
+from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
+
+_MODES_LATER: Final = {
+    "merge": "merging rows",
+    "overwrite_partitions": "overwriting partitions",
+}
+
+
+def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes:
+    """``kind`` and ``interval_ms``."""
+    default: Attributes = {"kind": "default", "interval_ms": None}
+    given = {name: value for name, value in trigger.items() if value not in (None, False)} if isinstance(trigger, dict) else {}
+    if not given:
+        return default
+    if mode == "batch":
+        _refuse(
+            diagnostics, "FIK034", "A batch job has no trigger", "It runs once, when its run attribute says so. Remove trigger.", "trigger"
+        )
+        return default
+    if len(given) > 1:
+        _refuse(diagnostics, "FIK034", "A job has one trigger", f"Keep one of {', '.join(given)}.", "trigger")
+        return default
+    name, value = next(iter(given.items()))
+    match name:
+        case "processing_time":
+            return _processing_time(value, diagnostics)
+        case "continuous":
+            why = "Iceberg tables can not be written continuously. Write { processing_time = ... }, or no trigger for the least delay."
+            _refuse(diagnostics, "FIK034", "A continuous trigger can not write Iceberg tables", why, "trigger")
+        case "real_time":
+            why = "PySpark 4.1 has no such trigger, and later versions have it for sinks other than Iceberg only. Leave the trigger out instead."
+            _refuse(diagnostics, "FIK034", "Real-time mode is not available", why, "trigger")
+        case _:
+            return {"kind": name, "interval_ms": None}
+    return default
+
+
+def check(attributes: Attributes, wanted: Attributes, references: References, diagnostics: Diagnostics) -> None:
+    """Runs every rule."""
+    for rule in _RULES:
+        rule(attributes, diagnostics)
+    if wanted.get("code") is not None:
+        _refuse(diagnostics, "FIK031", "Python code is not supported yet", "This version knows steps in SQL. Remove code.", "code")
+
+
+def _known_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    if attributes["mode"] == "incremental":
+        _refuse(diagnostics, "FIK035", "Incremental jobs are not supported yet", 'Write mode = "stream" or mode = "batch".', "mode")
+    if attributes["run"] in ("on_input", "every_apply"):
+        why = 'This version runs finite jobs when their definition changes: write run = "on_change" or run = "manual".'
+        _refuse(diagnostics, "FIK035", f'run = "{attributes["run"]}" is not supported yet', why, "run")
+
+
+def _checkpoint_fits_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    if attributes["mode"] == "stream" and attributes["checkpoint"] is None:
+        why = 'Without one, every start would read everything again. Declare checkpoint "name" {} and write checkpoint = checkpoint.name.'
+        _refuse(diagnostics, "FIK036", "A streaming job needs a checkpoint", why, "checkpoint")
+    if attributes["mode"] == "batch" and attributes["checkpoint"] is not None:
+        _refuse(diagnostics, "FIK036", "A batch job has no checkpoint", "Remove the attribute, or make the job a stream.", "checkpoint")
+
+
+def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    kinds = {name: item["kind"] for name, item in attributes["inputs"].items()}
+    if attributes["mode"] == "stream":
+        if "stream" not in kinds.values():
+            why = 'Give it an input with stream = stream.NAME, or write mode = "batch".'
+            _refuse(diagnostics, "FIK037", "A streaming job reads at least one stream", why, "mode")
+        for name in (name for name, kind in kinds.items() if kind == "files"):
+            why = "Declare a stream block with files for new files, or a batch job that fills a table from them."
+            diagnostics.error("FIK037", "A streaming job can not read plain files", why, attribute=("input", name, "files"))
+    elif attributes["mode"] == "batch":
+        for name in (name for name, kind in kinds.items() if kind == "stream"):
+            why = 'Read a table or files, or write mode = "stream" with trigger = { available_now = true }.'
+            diagnostics.error("FIK037", "A batch job can not read a stream", why, attribute=("input", name, "stream"))
+
+
+def _names_are_unique(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    inputs = {name.lower() for name in attributes["inputs"]}
+    for name in attributes["steps"]:
+        if name.lower() in inputs:
+            why = "Steps and inputs share their names: later steps could not say which one they mean. Rename the step."
+            diagnostics.error("FIK038", f"{name} is an input and a step", why, attribute=("step", name))
+
+
+def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    known = list(attributes["inputs"])
+    everything = [*attributes["inputs"], *attributes["steps"]]
+    for name, step in attributes["steps"].items():
+        for relation in relations(step["sql"]) or ():
+            if relation.lower() not in {item.lower() for item in known}:
+                diagnostics.error("FIK039", *_unknown(relation, name, known, everything), attribute=("step", name, "sql"))
+        known.append(name)
+    for name, output in attributes["outputs"].items():
+        if output["from"].lower() not in {item.lower() for item in everything}:
+            why = f"There are {', '.join(everything)}.{did_you_mean(output['from'], everything)}"
+            diagnostics.error("FIK039", f'There is no step "{output["from"]}"', why, attribute=("output", name, "from"))
+
+
+def _unknown(relation: str, step: str, known: list[str], everything: list[str]) -> tuple[str, str]:
+    summary = f'The step {step} reads "{relation}", which it can not see'
+    if "." in relation:
+        return (
+            summary,
+            f'A step reads inputs and earlier steps only. Declare input "{relation.split(".")[-1]}" {{ table = ... }} and read that.',
+        )
+    if relation.lower() in {item.lower() for item in everything}:
+        return summary, "It is this step itself or a later one. Steps see inputs and the steps above them: move it up."
+    return summary, f"It can read {', '.join(known)}.{did_you_mean(relation, known)}"
+
+
+def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    aggregates = {item.step.lower() for item in _state(attributes) if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)}
+    for name, output in attributes["outputs"].items():
+        at = ("output", name, "mode")
+        match attributes["mode"], output["mode"]:
+            case _, "merge" | "overwrite_partitions" as mode:
+                why = "This version writes append, complete (streams) and overwrite (batch jobs)."
+                diagnostics.error("FIK040", f"{_MODES_LATER[mode].capitalize()} is not supported yet", why, attribute=at)
+            case _, "update":
+                why = "Iceberg's streaming writer knows append and complete only."
+                diagnostics.error("FIK040", "Iceberg tables can not be written in update mode", why, attribute=at)
+            case "stream", "overwrite":
+                why = 'A stream would replace the table with each batch. Write "append", or "complete" for an aggregate.'
+                diagnostics.error("FIK040", "A streaming job can not overwrite a table", why, attribute=at)
+            case "batch", "complete":
+                diagnostics.error("FIK040", "Only streams write in complete mode", 'Write mode = "overwrite".', attribute=at)
+            case "stream", "complete" if not aggregates:
+                why = "complete writes a whole aggregate again and again; without GROUP BY there is none. Write append."
+                diagnostics.error("FIK040", "complete needs an aggregation", why, attribute=at)
+            case _:
+                pass
+
+
+def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    if attributes["mode"] != "stream" or _has_watermark(attributes):
+        return
+    appends = any(output["mode"] == "append" for output in attributes["outputs"].values())
+    way_out = 'Declare watermark = { column = "ts", delay = "10m" } on the stream, and group by a window of that column.'
+    for found in _state(attributes):
+        at = ("step", found.step, "sql")
+        if found.kind is Stateful.AGGREGATION and appends:
+            why = f"No row would ever be certain to be complete, so none could be appended. {way_out}"
+            diagnostics.error("FIK041", "A streaming aggregation in append mode needs a watermark", why, attribute=at)
+        elif found.kind in (Stateful.DISTINCT, Stateful.JOIN):
+            why = f"Spark keeps every row that it has seen, without end. {way_out}"
+            diagnostics.warning("FIK042", f"The state of step {found.step} grows without bound ({found.kind})", why, attribute=at)
+
+
+def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
+    streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
+    return stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams)
+
+
+def _has_watermark(attributes: Attributes) -> bool:
+    marked = [item.get("watermark") for item in attributes["inputs"].values()]
+    return any(marked) or any(step["watermark"] for step in attributes["steps"].values())
+
+
+def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:
+    milliseconds = parse_duration(value) if isinstance(value, str) else None
+    if milliseconds is None and value is not UNKNOWN:
+        _refuse(diagnostics, "FIK013", f"{value!r} is no duration", 'Write for example { processing_time = "30s" }.', "trigger")
+    return {"kind": "processing_time", "interval_ms": milliseconds}
+
+
+def _refuse(diagnostics: Diagnostics, code: str, summary: str, why: str, attribute: str) -> None:
+    diagnostics.error(code, summary, why, attribute=(attribute,))
+
+
+_RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
+    _known_mode,
+    _checkpoint_fits_mode,
+    _inputs_fit_mode,
+    _names_are_unique,
+    _names_are_known,
+    _modes_fit,
+    _state_is_bounded,
+)

@@ -1,0 +1,121 @@
+"""What users may write in a ``job`` block."""
+
+from typing import Final
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.validators import one_of
+from flareiac_spark.stream.schema import COLUMN, FORMATS
+
+_TRIGGERS: Final = {
+    "processing_time": STRING,
+    "available_now": BOOL,
+    "once": BOOL,
+    "continuous": STRING,
+    "real_time": STRING,
+}
+_WATERMARK: Final = ObjectType({"column": STRING, "delay": STRING})
+
+INPUT_FILES: Final = Block(
+    description="Files, read as they are when the job runs.",
+    attributes={
+        "path": Attribute(type=STRING, description="The folder or file, relative to the root module.", required=True, effect="runs again"),
+        "format": Attribute(type=STRING, description="The files' format.", required=True, validators=(one_of(*FORMATS),)),
+        "options": Attribute(type=MapType(STRING), description="Options of Spark's reader for this format."),
+        "columns": Attribute(
+            type=MapType(STRING),
+            description='Columns by name: { carrier = "string" }. Where their order counts (csv), write column blocks.',
+        ),
+    },
+    blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN)},
+)
+INPUT: Final = Block(
+    description="Something that the steps read by this name.",
+    attributes={
+        "stream": Attribute(type=RefType(("stream",)), description="A stream: new data in each batch.", effect="blocked on a checkpoint"),
+        "table": Attribute(type=RefType(("table",)), description="A table, as it is at each batch.", effect="restart"),
+    },
+    blocks={"files": NestedBlock(nesting=Nesting.SINGLE, block=INPUT_FILES)},
+    exactly_one_of=(("stream", "table", "files"),),
+)
+STEP: Final = Block(
+    description="A query over inputs and earlier steps; later ones read its result by this name.",
+    attributes={
+        "sql": Attribute(type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"),
+        "python": Attribute(type=STRING, description="module:function; not supported yet."),
+        "watermark": Attribute(
+            type=_WATERMARK, description='How late rows of the result may be: { column = "ts", delay = "10m" }.', effect="restart"
+        ),
+    },
+)
+OUTPUT: Final = Block(
+    description="Where a step's rows go.",
+    attributes={
+        "table": Attribute(type=RefType(("table",)), description="The table that is written.", required=True, effect="restart"),
+        "from": Attribute(type=STRING, description="The step (or input) that is written. Default: the last step.", effect="restart"),
+        "mode": Attribute(
+            type=STRING,
+            description="append (rows are added), complete (a streaming aggregate replaces all rows) or overwrite (batch: replaces all rows).",
+            default="append",
+            validators=(one_of("append", "complete", "overwrite", "merge", "update", "overwrite_partitions"),),
+            effect="restart",
+        ),
+        "options": Attribute(type=MapType(STRING), description="Options of Iceberg's writer.", effect="restart"),
+    },
+)
+_RESTART: Final = ObjectType(
+    {"max_failures": NUMBER, "within": STRING, "backoff": STRING}, frozenset({"max_failures", "within", "backoff"})
+)
+_STABILITY: Final = ObjectType({"within": STRING, "on_failure": STRING}, frozenset({"within", "on_failure"}))
+
+SCHEMA: Final = Block(
+    description="A query that runs: inputs, steps, outputs.",
+    attributes={
+        "engine": Attribute(type=RefType(("engine",)), description="Where it runs. Default: the only engine.", effect="restart"),
+        "checkpoint": Attribute(
+            type=RefType(("checkpoint",)), description="Where a streaming job keeps offsets and state.", effect="blocked once it has run"
+        ),
+        "mode": Attribute(
+            type=STRING,
+            description="stream or batch.",
+            default="stream",
+            validators=(one_of("stream", "batch", "incremental"),),
+            effect="restart",
+        ),
+        "trigger": Attribute(
+            type=ObjectType(_TRIGGERS, frozenset(_TRIGGERS)),
+            description='When a batch begins: { processing_time = "30s" }, { available_now = true } or { once = true }. Default: at once.',
+            effect="restart",
+        ),
+        "conf": Attribute(type=MapType(STRING), description="Spark settings of this job's session.", effect="restart"),
+        "restart": Attribute(
+            type=_RESTART,
+            description='After failures: { max_failures = 3, within = "1h", backoff = "10s" }.',
+            effect="live: counts from the next start",
+        ),
+        "stability": Attribute(
+            type=_STABILITY,
+            description='When an apply calls it stable: { within = "2m", on_failure = "leave" }.',
+            effect="state only",
+        ),
+        "run": Attribute(
+            type=STRING,
+            description="When a finite job runs: on_change or manual.",
+            default="on_change",
+            validators=(one_of("on_change", "manual", "on_input", "every_apply"),),
+            effect="state only",
+        ),
+        "stopped": Attribute(type=BOOL, description="Keeps the job stopped.", default=False, effect="stops or starts"),
+        "restart_nonce": Attribute(
+            type=NUMBER, description="Another number restarts the job (or runs it again).", default=0, effect="restart"
+        ),
+        "comment": Attribute(type=STRING, description="What the job is for.", effect="state only"),
+        "tags": Attribute(type=ListType(STRING), description="Words kept with the job.", effect="state only"),
+        "code": Attribute(type=ANY, description="Python modules; not supported yet."),
+    },
+    blocks={
+        "input": NestedBlock(nesting=Nesting.MAP, block=INPUT, required=True),
+        "step": NestedBlock(nesting=Nesting.MAP, block=STEP),
+        "output": NestedBlock(nesting=Nesting.MAP, block=OUTPUT, required=True),
+    },
+)

@@ -1,0 +1,254 @@
+"""From a job block to canonical attributes: everything that runs is in them, so that whatever changes it is a change of the job."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.validators import parse_duration
+from flareiac_spark.checkpoint.spec import conf_of
+from flareiac_spark.column_types import NotAType, normal_type
+from flareiac_spark.engine.spec import checked_conf
+from flareiac_spark.job import rules
+from flareiac_spark.sql.relations import columns_given, columns_read
+from flareiac_spark.stream.spec import columns_of, files_place, table_columns, watermark_of
+
+POSITIONAL: Final = ("csv",)
+"""Formats whose columns are told apart by position: leaving one out would shift the others."""
+
+
+def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Canonical attributes; what is wrong is reported with the path of its attribute."""
+    wanted = decoded.attributes
+    mode = wanted.get("mode") or "stream"
+    trigger = rules.trigger_of(wanted.get("trigger"), mode, diagnostics)
+    steps = _steps(wanted.get("step") or {}, diagnostics)
+    inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
+    outputs = _outputs(wanted.get("output") or {}, steps, inputs, references)
+    engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
+    attributes: Attributes = {
+        "engine": engine,
+        "application": _application(engine, references),
+        "checkpoint": checkpoint,
+        **_checkpoint(checkpoint, references),
+        "mode": mode,
+        "trigger": trigger,
+        "inputs": inputs,
+        "steps": steps,
+        "step_order": list(steps),
+        "outputs": outputs,
+        "conf": _conf(wanted.get("conf"), checkpoint, references, diagnostics),
+        "restart": _restart(wanted.get("restart"), diagnostics),
+        "stability": _stability(wanted.get("stability"), diagnostics),
+        "run": wanted.get("run") or "on_change",
+        "stopped": bool(wanted.get("stopped")),
+        "restart_nonce": wanted.get("restart_nonce") or 0,
+        "comment": wanted.get("comment"),
+        "tags": wanted.get("tags"),
+    }
+    rules.check(attributes, wanted, references, diagnostics)
+    return attributes
+
+
+def is_finite(attributes: Attributes) -> bool:
+    """Whether the job ends by itself."""
+    return attributes["mode"] == "batch" or attributes["trigger"]["kind"] in ("once", "available_now")
+
+
+def input_columns(item: Attributes, references: References) -> list[Attributes]:
+    """All columns of an input in order, also those that no step reads. Takes a canonical input."""
+    match item["kind"]:
+        case "stream":
+            stream = references.get(item["stream"].address)
+            return list(stream.attributes["columns"]) if stream else []
+        case "table":
+            return table_columns(item["table"], references)
+        case _:
+            return [_column(name, text) for name, text in item["columns"].items()]
+
+
+def column_texts(columns: Sequence[Attributes]) -> Attributes:
+    """Columns by name, as types with ``not null``."""
+    return {column["name"]: f"{column['type']}{' not null' if column['required'] else ''}" for column in columns}
+
+
+def _column(name: str, text: str) -> Attributes:
+    return {"name": name, "type": text.removesuffix(" not null"), "required": text.endswith(" not null")}
+
+
+def _chosen(kind: str, reference: Data, references: References) -> Reference | None:
+    """The resource that an attribute names, or the only one of its type."""
+    if isinstance(reference, Reference):
+        return reference
+    known = [address for address, item in references.items() if item.type == kind]
+    return Reference(known[0]) if known else None
+
+
+def _application(engine: Reference | None, references: References) -> Attributes:
+    """The engine's settings as they concern the job: a change of them restarts the application, and so the job."""
+    resolved = references.get(engine.address) if engine else None
+    return dict(resolved.attributes) if resolved else {}
+
+
+def _checkpoint(checkpoint: Data, references: References) -> Attributes:
+    resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
+    if resolved is None:
+        return {"checkpoint_location": None, "generation": None}
+    return {"checkpoint_location": resolved.attributes["location"], "generation": resolved.attributes["generation"]}
+
+
+def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
+    found: Attributes = {}
+    for name, step in declared.items():
+        if step.get("python") is not None:
+            why = "This version knows steps in SQL: write sql instead."
+            diagnostics.error("FIK031", "Steps in Python are not supported yet", why, attribute=("step", name, "python"))
+        elif not isinstance(step.get("sql"), str) or not step["sql"].strip():
+            why = "Write the query: sql = <<-SQL ... SQL. It must be known when the plan is made."
+            diagnostics.error("FIK031", f"The step {name} has no SQL", why, attribute=("step", name))
+        found[name] = {
+            "sql": step.get("sql") if isinstance(step.get("sql"), str) else "",
+            "watermark": watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
+        }
+    return found
+
+
+def _inputs(declared: Attributes, steps: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    queries = [step["sql"] for step in steps.values()]
+    found: Attributes = {}
+    for name, item in declared.items():
+        if isinstance(item.get("stream"), Reference):
+            found[name] = _stream_input(name, item["stream"], queries, references)
+        elif isinstance(item.get("table"), Reference):
+            columns = table_columns(item["table"], references)
+            read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
+            found[name] = {"kind": "table", "table": item["table"], "columns": column_texts(_kept(columns, read))}
+        elif item.get("files"):
+            found[name] = _files_input(name, item["files"], project, diagnostics)
+    return found
+
+
+def _stream_input(name: str, reference: Reference, queries: Sequence[str], references: References) -> Attributes:
+    """A stream as this job reads it: without the columns that no step reads, since they do not concern what runs."""
+    stream = references.get(reference.address)
+    if stream is None:
+        return {"kind": "stream", "stream": reference, "source": {"kind": "unknown"}, "columns": {}, "watermark": None}
+    source, columns, watermark = stream.attributes["source"], stream.attributes["columns"], stream.attributes["watermark"]
+    read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
+    if read is not None and watermark is not None:
+        read |= {watermark["column"].lower()}
+    ordered = source.get("format") in POSITIONAL
+    found: Attributes = {
+        "kind": "stream",
+        "stream": reference,
+        "source": source,
+        "columns": column_texts(_kept(columns, None if ordered else read)),
+        "watermark": watermark,
+    }
+    return {**found, "column_order": [column["name"] for column in columns]} if ordered else found
+
+
+def _kept(columns: Sequence[Attributes], read: frozenset[str] | None) -> list[Attributes]:
+    return [column for column in columns if read is None or column["name"].lower() in read]
+
+
+def _files_input(name: str, files: Attributes, project: Project, diagnostics: Diagnostics) -> Attributes:
+    at = ("input", name, "files")
+    columns = columns_of(files.get("column"), diagnostics, (*at, "column"))
+    for column, text in (files.get("columns") or {}).items():
+        try:
+            kind, required = normal_type(text)
+        except NotAType as problem:
+            diagnostics.error("FIK012", f"The type of column {column} can not be read", str(problem), attribute=(*at, "columns", column))
+            continue
+        columns.append({"name": column, "type": kind, "required": required})
+    if not columns and files["format"] == "text":
+        columns = [{"name": "value", "type": "string", "required": False}]
+    if not columns:
+        why = 'Write columns = { name = "string" }, or column "name" { type = "string" } for each.'
+        diagnostics.error("FIK011", f"The input {name} needs its columns declared", why, attribute=at)
+    return {
+        "kind": "files",
+        "path": files_place(files["path"], (*at, "path"), project, diagnostics),
+        "format": files["format"],
+        "options": dict(sorted((files.get("options") or {}).items())),
+        "columns": column_texts(columns),
+        "column_order": [column["name"] for column in columns],
+    }
+
+
+def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, references: References) -> Attributes:
+    default = next(reversed(steps), next(iter(inputs), ""))
+    given = _columns_given(steps, inputs, references)
+    found: Attributes = {}
+    for name, output in declared.items():
+        source = output.get("from") or default
+        columns = table_columns(output["table"], references)
+        names = given.get(source.lower())
+        filled = None if names is None else frozenset(column.lower() for column in names)
+        found[name] = {
+            "table": output["table"],
+            "from": source,
+            "mode": output.get("mode") or "append",
+            "options": dict(sorted((output.get("options") or {}).items())),
+            "columns": column_texts(_kept(columns, filled)),
+        }
+    return found
+
+
+def _columns_given(steps: Attributes, inputs: Attributes, references: References) -> dict[str, Sequence[str] | None]:
+    """The columns that each input and step gives, by lower-case name; None where only Spark can tell."""
+    known: dict[str, Sequence[str] | None] = {
+        name.lower(): [column["name"] for column in input_columns(item, references)] or None for name, item in inputs.items()
+    }
+    for name, step in steps.items():
+        known[name.lower()] = columns_given(step["sql"], known)
+    return known
+
+
+def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Diagnostics) -> Attributes:
+    own = checked_conf(conf, diagnostics)
+    resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
+    if resolved is None:
+        return own
+    implied = conf_of(resolved.attributes)
+    for name in sorted(set(own) & set(implied)):
+        if own[name] != implied[name] and name != "spark.sql.streaming.minBatchesToRetain":
+            diagnostics.error(
+                "FIK032",
+                f"{name} is set twice",
+                f"{checkpoint} asks for {implied[name]} and conf for {own[name]}. Keep the one in the checkpoint: it is pinned there.",
+                attribute=("conf", name),
+            )
+    return dict(sorted({**implied, **own}.items()))
+
+
+def _restart(restart: Data, diagnostics: Diagnostics) -> Attributes:
+    given = restart if isinstance(restart, dict) else {}
+    failures = given.get("max_failures")
+    return {
+        "max_failures": 3 if failures is None else failures,
+        "within_ms": _duration(given.get("within"), "1h", "restart", diagnostics),
+        "backoff_ms": _duration(given.get("backoff"), "10s", "restart", diagnostics),
+    }
+
+
+def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
+    given = stability if isinstance(stability, dict) else {}
+    if given.get("on_failure") not in (None, "leave"):
+        diagnostics.error(
+            "FIK033",
+            f"on_failure = {given['on_failure']!r} is not supported yet",
+            'This version leaves a job that fails as it is: write on_failure = "leave", or leave it out.',
+            attribute=("stability",),
+        )
+    return {"within_ms": _duration(given.get("within"), "2m", "stability", diagnostics), "on_failure": "leave"}
+
+
+def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics) -> int:
+    if text is not None and text is not UNKNOWN and (milliseconds := parse_duration(text)) is not None:
+        return milliseconds
+    if text is not None and text is not UNKNOWN:
+        diagnostics.error("FIK013", f"{text!r} is no duration", 'Write for example "90s" or "1h".', attribute=(attribute,))
+    return parse_duration(default) or 0
