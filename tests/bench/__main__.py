@@ -11,15 +11,23 @@ from tests.bench.figure import Figure, NotMeasured
 
 Measurement = Callable[[Path, int], Iterator[Figure | NotMeasured]]
 
+
+def _throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.spark_figures import throughput
+
+    yield from throughput(directory, rows)
+
+
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
     "growth": (core_figures.growth, 1_000),
     "bookkeeping": (core_figures.bookkeeping, 1_000),
     "create-tables": (core_figures.create_tables, 100),
+    "throughput": (_throughput, 60_000),
     "journal": (state_figures.journal, 2_000),
 }
-"""By name: what measures it, and of how many blocks (or records) unless told otherwise."""
+"""By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
 
 def main() -> int:

@@ -1,0 +1,215 @@
+"""Throughput of a streaming job beside the same query in hand-written PySpark, in turns, each in a Spark application of its own."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.application import Launch, ensure_running, stop_application, wait_for
+from flareiac_spark.application.launch import launch_conf
+from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from flareiac_spark.runtime.java import require_java
+from tests.bench.figure import Better, Figure, remark
+from tests.bench.programs import Command
+
+_FILES, _WARM_UP = 16, 4
+_ROUNDS = 3
+_DEADLINE = 900.0
+_FLIGHTS = (("ts", "timestamptz"), ("carrier", "string"), ("delay", "long"))
+_SPARK_SCHEMA = "ts timestamp, carrier string, delay bigint"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One query, for both sides; ``columns`` are those of its table in Iceberg's spelling."""
+
+    name: str
+    sql: str
+    columns: tuple[tuple[str, str], ...]
+    mode: str = "append"
+    watermark: tuple[str, str] | None = None
+
+
+QUERIES = (
+    Query(
+        name="append",
+        sql="SELECT ts, upper(carrier) AS carrier, delay * 60 AS delay FROM raw WHERE delay IS NOT NULL",
+        columns=_FLIGHTS,
+    ),
+    Query(
+        name="aggregation",
+        sql="SELECT window.start AS hour, carrier, count(*) AS flights, sum(delay) AS delay FROM raw "
+        "GROUP BY window(ts, '1 hour'), carrier",
+        columns=(("hour", "timestamptz"), ("carrier", "string"), ("flights", "long"), ("delay", "long")),
+        watermark=("ts", "10 minutes"),
+    ),
+)
+
+
+def throughput(directory: Path, rows: int) -> Iterator[Figure]:
+    """``rows`` per file, one file per batch; the first batches warm the JVM up and are not counted."""
+    lake = _Lake(directory, rows)
+    for query in QUERIES:
+        ours: list[float] = []
+        theirs: list[float] = []
+        for number in range(_ROUNDS):
+            remark(f"{query.name}: round {number + 1} of {_ROUNDS}")
+            theirs.append(lake.handwritten(query, f"{query.name}_hand_{number}"))
+            ours.append(lake.flareiac(query, f"{query.name}_ours_{number}"))
+        detail = {"rows per second": round(statistics.median(ours)), "handwritten rows per second": round(statistics.median(theirs))}
+        value = statistics.median(ours) / statistics.median(theirs)
+        yield Figure(
+            name=f"throughput {query.name}, by hand-written", value=value, unit="times", bar=0.98, better=Better.HIGHER, detail=detail
+        )
+
+
+class _Lake:
+    """A SQLite catalog, the files to read, and both ways to run a query over them."""
+
+    def __init__(self, root: Path, rows: int) -> None:
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        self.root, self.rows = root, rows
+        self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse")
+        self.catalog.create_namespace("bench")
+        self.launch = Launch(java_home=require_java().home, jars=_jars(), master="local[2]", memory="1g")
+        self._write_files()
+
+    def flareiac(self, query: Query, name: str) -> float:
+        """Rows per second as a job of FlareIaC's driver."""
+        control = ControlDirectory(self.root / f"runtime-{name}")
+        job = DesiredJob(digest=uuid.uuid4().hex, spec=self._spec(query, name, self._table(query, name)))
+        settings = ApplicationSettings(digest="a1", name=name, conf=self._conf())
+        control.update_desired(
+            lambda desired: replace(desired, application=settings, jobs={"job.bench": job}), lineage="bench", workspace="default"
+        )
+        ensure_running(control, self.launch, timeout=_DEADLINE)
+        try:
+            ended = wait_for(control, _has_ended, timeout=_DEADLINE)
+            if ended != "completed":
+                raise RuntimeError(f"the job {name} ended as {ended}: {control.read_status()}")
+        finally:
+            stop_application(control, timeout=120)
+        return self._rate(name)
+
+    def handwritten(self, query: Query, name: str) -> float:
+        """Rows per second as a program of its own, with the same settings of Spark."""
+        self._table(query, name)
+        settings = {
+            "conf": {**self._conf(), **launch_conf(self.launch), "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"},
+            "schema": _SPARK_SCHEMA,
+            "path": str(self.root / "files"),
+            "sql": query.sql,
+            "mode": query.mode,
+            "watermark": query.watermark,
+            "checkpoint": str(self._checkpoint(name)),
+            "table": f"lake.bench.{name}",
+        }
+        file = self.root / f"{name}.json"
+        file.write_text(json.dumps(settings))
+        environment = {
+            **os.environ,
+            "JAVA_HOME": str(self.launch.java_home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        program = Path(__file__).parent / "handwritten.py"
+        Command(words=(sys.executable, str(program), str(file)), directory=self.root, environment=environment).run()
+        return self._rate(name)
+
+    def _rate(self, name: str) -> float:
+        """From the times at which Spark wrote down its commits: those are there whoever ran the query."""
+        commits = [path for path in (self._checkpoint(name) / "commits").iterdir() if path.name.isdigit()]
+        times = {int(path.name): path.stat().st_mtime for path in commits}
+        if len(times) < _FILES:
+            raise RuntimeError(f"{name} committed {len(times)} batches of {_FILES}")
+        return (_FILES - 1 - _WARM_UP) * self.rows / (times[_FILES - 1] - times[_WARM_UP])
+
+    def _checkpoint(self, name: str) -> Path:
+        return self.root / "checkpoints" / name
+
+    def _conf(self) -> dict[str, str]:
+        catalog = "spark.sql.catalog.lake"
+        return {
+            catalog: "org.apache.iceberg.spark.SparkCatalog",
+            f"{catalog}.type": "jdbc",
+            f"{catalog}.uri": f"jdbc:sqlite:{self.root}/catalog.db?journal_mode=WAL&busy_timeout=15000",
+            f"{catalog}.jdbc.schema-version": "V1",
+            f"{catalog}.warehouse": f"file://{self.root}/warehouse",
+            f"{catalog}.cache-enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        }
+
+    def _spec(self, query: Query, name: str, table_uuid: str) -> dict[str, Any]:
+        source = {
+            "kind": "files",
+            "path": str(self.root / "files"),
+            "format": "json",
+            "columns": _spelled(_FLIGHTS),
+            "max_files_per_trigger": 1,
+        }
+        stream: dict[str, Any] = {"name": "raw", "kind": "stream", "source": source}
+        if query.watermark:
+            stream["watermark"] = {"column": query.watermark[0], "delay": query.watermark[1]}
+        output = {
+            "name": "out",
+            "from": "result",
+            "identifier": ["lake", "bench", name],
+            "uuid": table_uuid,
+            "mode": query.mode,
+            "columns": _spelled(query.columns),
+            "checkpoint": str(self._checkpoint(name)),
+        }
+        steps = [{"name": "result", "sql": query.sql}]
+        return {
+            "address": "job.bench",
+            "mode": "stream",
+            "trigger": {"kind": "available_now"},
+            "inputs": [stream],
+            "steps": steps,
+            "outputs": [output],
+        }
+
+    def _table(self, query: Query, name: str) -> str:
+        from pyiceberg.schema import Schema
+        from pyiceberg.types import LongType, NestedField, StringType, TimestamptzType
+
+        types: Mapping[str, Any] = {"timestamptz": TimestamptzType(), "string": StringType(), "long": LongType()}
+        fields = [NestedField(at + 1, column, types[kind], required=False) for at, (column, kind) in enumerate(query.columns)]
+        return str(self.catalog.create_table(("bench", name), Schema(*fields)).metadata.table_uuid)
+
+    def _write_files(self) -> None:
+        folder = self.root / "files"
+        folder.mkdir()
+        for number in range(_FILES):
+            day = f"2026-01-{number + 1:02d}"
+            (folder / f"{number:04d}.json").write_text("".join(_line(day, row) for row in range(self.rows)))
+            os.utime(folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number))  # the order in which Spark reads
+
+
+def _line(day: str, row: int) -> str:
+    return f'{{"ts": "{day}T{row // 60 % 24:02d}:{row % 60:02d}:00Z", "carrier": "c{row % 16}", "delay": {row % 97}}}\n'
+
+
+def _has_ended(status: Status) -> str | None:
+    job = status.jobs.get("job.bench")
+    return job.phase if job is not None and job.phase in ("completed", "failed") else None
+
+
+def _spelled(columns: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"name": name, "type": kind} for name, kind in columns]
+
+
+def _jars() -> tuple[Path, ...]:
+    listed = os.environ.get("FLAREIAC_TEST_JARS", "")
+    if not listed:
+        fetch = [sys.executable, "-m", "flareiac_spark.runtime.fetch"]
+        listed = subprocess.run(fetch, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return tuple(Path(item) for item in listed.split(os.pathsep))
