@@ -5,9 +5,8 @@ import re
 _TELLING = (
     re.compile(r"flareiac driver (?:ended|refused to start): (?P<heart>.+)"),
     re.compile(r"(?P<heart>JAVA_HOME is not set.*|.*java: (?:command )?not found.*|.*No such file or directory.*java.*)"),
-    re.compile(
-        r"(?P<heart>Unrecognized VM option.*|Unrecognized option: -.*|Invalid maximum heap size.*|Error: Could not .*|Error occurred .*VM: .*)"
-    ),
+    re.compile(r"(?P<heart>Unrecognized VM option.*|Unrecognized option: -.*|Invalid maximum heap size.*|Error: Could not .*)"),
+    re.compile(r"(?P<heart>Error occurred during initialization of VM: .*)"),
     re.compile(r"(?P<heart>.*There is insufficient memory for the Java Runtime.*|.*Cannot allocate memory.*)"),
     re.compile(r"(?P<heart>.*UnsupportedClassVersionError.*|.*Address already in use.*|.*BindException.*)"),
     re.compile(r"(?P<heart>ModuleNotFoundError: .*|ImportError: .*)"),
