@@ -282,3 +282,30 @@ def test_a_removed_job_is_stopped_and_forgotten(running: Lake) -> None:
     lake.until_phase("job.removed", "idle")
     lake.change(lambda desired: replace(desired, jobs={name: job for name, job in desired.jobs.items() if name != "job.removed"}))
     lake.wait(lambda status: "job.removed" not in status.jobs)
+
+
+@pytest.mark.parametrize(("start_from", "expected"), [("earliest", [1, 2]), ("latest", [2]), ("2999-01-01T00:00:00Z", [])])
+def test_a_table_is_streamed_from_where_it_was_asked(running: Lake, start_from: str, expected: list[int]) -> None:
+    lake, name = running, f"copy_{start_from[:4]}"
+    origin = lake.table(f"from_{name}", ("n", "long"), rows=[{"n": 1}])
+    columns = [("n", "long")]
+    source = {"kind": "table", "identifier": ["lake", "demo", f"from_{name}"], "uuid": origin, "start_from": start_from}
+    inputs = [{"name": "raw", "kind": "stream", "source": source}]
+    lake.put(stream(lake, name, "SELECT n FROM raw", columns, lake.table(name, ("n", "long")), inputs=inputs))
+    lake.until_phase(f"job.{name}", "idle")
+    table = lake.catalog.load_table(("demo", f"from_{name}"))
+    table.append(table.scan().to_arrow().slice(0, 0).from_pylist([{"n": 2}], schema=table.schema().as_arrow()))
+    if expected:
+        lake.until_rows(name, len(expected))
+    lake.until_phase(f"job.{name}", "idle")
+    assert sorted(row["n"] for row in lake.rows(name)) == expected
+
+
+def test_rates_run(running: Lake) -> None:
+    lake = running
+    columns = [("timestamp", "timestamptz"), ("value", "long", True)]
+    uuid = lake.table("rated", ("timestamp", "timestamptz"), ("value", "long", True))
+    inputs = [{"name": "raw", "kind": "stream", "source": {"kind": "rate", "rows_per_second": 50, "partitions": 1}}]
+    lake.put(stream(lake, "rated", "SELECT * FROM raw", columns, uuid, inputs=inputs))
+    values = sorted(row["value"] for row in lake.until_rows("rated", 20))
+    assert values == list(range(len(values)))
