@@ -1,4 +1,5 @@
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,15 @@ def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
     assert not [option for option in java_options(tmp_path / "x.jsa", long_lived=True) if "Tiered" in option or "Serial" in option]
     assert "-XX:TieredStopAtLevel=1" in java_options(None, long_lived=False)
     assert not [option for option in java_options(None, long_lived=True) if "Share" in option]
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize("content", [None, b"", b"no archive at all" * 1000])
+def test_a_java_starts_quietly_with_an_archive_that_does_not_fit(tmp_path: Path, java_home: Path, content: bytes | None) -> None:
+    archive = tmp_path / "x.jsa"
+    if content is not None:
+        archive.write_bytes(content)
+    command = [str(java_home / "bin" / "java"), *java_options(archive, long_lived=False), "-version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert "warning" not in done.stderr.lower()

@@ -7,9 +7,11 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,9 +50,9 @@ def make_in_background(java: Java, jars: Sequence[Path], environment: Mapping[st
     if environment.get(_OFF) == "off" or not jars or usable_archive(java, jars, environment) is not None:
         return False
     command = [sys.executable, "-m", "flareiac_spark.runtime.make_archive", str(java.home), *map(str, jars)]
-    with open(os.devnull, "r+b") as nothing:  # noqa: PTH123
-        subprocess.Popen(command, env=dict(environment), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-    return True
+    # The shell ends at once and leaves its child to the system: nobody has to wait for it, and it outlives the terminal.
+    detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
+    return subprocess.run(detached, env=dict(environment), start_new_session=True, check=False).returncode == 0
 
 
 def make_archive(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -100,8 +102,11 @@ def _spark_stamp(pyspark: Path | None) -> list[tuple[str, int, int]]:
 
 
 def _drop_old(folder: Path) -> None:
-    """Keeps the newest few: each is about 170 MB, and a JVM that has mapped one keeps it although its name is gone."""
+    """Keeps the newest few (each has about 200 MB; a JVM that has mapped one keeps it without its name), and nothing half made."""
     made = sorted(folder.glob("*.jsa"), key=lambda item: item.stat().st_mtime_ns, reverse=True)
     for old in made[_KEPT:]:
         old.unlink(missing_ok=True)
         old.with_suffix(".lock").unlink(missing_ok=True)
+    for left in folder.glob(".making-*"):
+        if left.stat().st_mtime < time.time() - 2 * _TRAINING_S:
+            shutil.rmtree(left, ignore_errors=True)

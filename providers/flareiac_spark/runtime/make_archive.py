@@ -1,5 +1,6 @@
 """``python -m flareiac_spark.runtime.make_archive JAVA_HOME JAR...``: makes the class-data archive (``init`` starts it)."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from flareiac_spark.runtime.java import found_javas
 
 def main(arguments: list[str]) -> int:
     """0 when the archive is there afterwards."""
+    os.nice(10)  # whoever waits for a plan or an apply meanwhile comes first
     home, *jars = map(Path, arguments)
     java = next((item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None)
     return 0 if java is not None and make_archive(java, jars) is not None else 1
