@@ -84,8 +84,7 @@ def apply(
     if problem:
         return Report(diagnostics=(problem,))
     if resuming and interrupted is not None:
-        settle(interrupted, recording, ports.driver, ports.types, ports.emit)
-        begun |= frozenset(interrupted.results) - {key for key, good in interrupted.results.items() if not good}
+        begun |= settle(interrupted, recording, ports.driver, ports.types, ports.emit)
     if saved or resuming:
         stale = _stale(plan, recording, ports, begun)
         if stale:

@@ -18,8 +18,12 @@ def settle(
     driver: Callable[[str, str], Driver],
     types: Mapping[str, ResourceType],
     emit: Callable[[Event], None],
-) -> None:
-    """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked."""
+) -> frozenset[str]:
+    """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked.
+
+    Returns the ids of the operations that had been done.
+    """
+    done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
         request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
         asked = driver(blank.provider, blank.type)
@@ -27,8 +31,10 @@ def settle(
         if isinstance(outcome, Applied):
             kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
             record = replace(blank, attributes=outcome.attributes, identity=outcome.identity, resolved=kept)
+            done.add(operation_id)
             recording.succeed(operation_id, request.address, record, forgotten=request.action == Verb.DELETE)
             emit(Note(message=f"{request.address}: the interrupted apply had done this ({request.action}); recorded."))
         else:
             recording.fail(operation_id, request.address, "interrupted before it took effect", None)
             emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
+    return frozenset(done)

@@ -186,7 +186,7 @@ def drift(
         terminal.out(drift_text(report.drift, colour=terminal.colour()))
     if report.diagnostics.has_errors:
         return ExitCode.ERROR
-    return ExitCode.DRIFT if report.drift.entries else ExitCode.DONE
+    return ExitCode.DRIFT if report.drift.drifted else ExitCode.DONE
 
 
 def show(
@@ -198,19 +198,21 @@ def show(
     """Show a saved plan, or the state."""
     import flareiac
     from flareiac.app.bench import Bench
+    from flareiac.app.discovery import installed
     from flareiac.render.plan_json import plan_json
-    from flareiac.render.plan_text import plan_text
     from flareiac.render.state_text import show_json, state_text
 
+    schemas = installed().registry.schemas
     if file is not None:
         loaded = _read_plan(file)
         if as_json:
-            terminal.out(json.dumps(plan_json(loaded, tool_version=flareiac.__version__), indent=1))
+            terminal.out(json.dumps(plan_json(loaded, tool_version=flareiac.__version__, schemas=schemas), indent=1))
         else:
-            terminal.out(plan_text(loaded, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+            terminal.out(_plan_text(loaded, detail=detail, show_steps=show_steps))
+            terminal.complain(loaded.diagnostics)
         return ExitCode.DONE
     snapshot = Bench(root=terminal.CURRENT.root).load_state().snapshot
-    terminal.out(json.dumps(show_json(snapshot), indent=2) if as_json else state_text(snapshot))
+    terminal.out(json.dumps(show_json(snapshot, schemas=schemas), indent=2) if as_json else state_text(snapshot, schemas=schemas))
     return ExitCode.DONE
 
 
@@ -296,7 +298,10 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
     if out:
         files[out] = encode_plan(made, tool_version=flareiac.__version__)
     if json_into:
-        files[json_into] = json.dumps(plan_json(made, tool_version=flareiac.__version__), indent=1).encode() + b"\n"
+        files[json_into] = (
+            json.dumps(plan_json(made, tool_version=flareiac.__version__, schemas=bench.installed.registry.schemas), indent=1).encode()
+            + b"\n"
+        )
     for name, content in files.items():
         try:
             (bench.root / name).write_bytes(content)
@@ -306,7 +311,6 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
 
 def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: bool) -> None:
     import flareiac
-    from flareiac.render.plan_text import plan_text
     from flareiac.render.ui_json import plan_lines
 
     if as_json:
@@ -314,8 +318,24 @@ def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: 
             terminal.out(json.dumps(line))
         return
     if report.plan is not None and not report.diagnostics.has_errors:
-        terminal.out(plan_text(report.plan, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+        terminal.out(_plan_text(report.plan, detail=detail, show_steps=show_steps))
     terminal.complain(report.diagnostics, report.sources)
+
+
+def _plan_text(made: "Plan", *, detail: str, show_steps: bool) -> str:
+    from flareiac.app.discovery import installed
+    from flareiac.render.plan_text import plan_text
+
+    if detail not in ("summary", "changes", "full"):
+        raise typer.BadParameter(f"-detail={detail}: it is summary, changes or full.")
+    return plan_text(
+        made,
+        colour=terminal.colour(),
+        width=terminal.width(),
+        detail=detail,
+        show_steps=show_steps,
+        schemas=installed().registry.schemas,
+    )
 
 
 def _read_plan(file: str) -> "Plan":
@@ -344,7 +364,6 @@ def _conduct(
     from flareiac.cli.run_command import CANCEL
     from flareiac.model.events import Event
     from flareiac.render.apply_text import event_line
-    from flareiac.render.plan_text import plan_text
     from flareiac.render.ui_json import event_record, plan_lines
     from flareiac.sdk.validators import parse_duration
 
@@ -370,7 +389,7 @@ def _conduct(
             for line in plan_lines(planned.plan, planned.diagnostics, planned.sources, tool_version=flareiac.__version__):
                 terminal.out(json.dumps(line))
         elif not saved:
-            terminal.out(plan_text(planned.plan, colour=terminal.colour(), width=terminal.width(), detail=detail, show_steps=show_steps))
+            terminal.out(_plan_text(planned.plan, detail=detail, show_steps=show_steps))
             terminal.complain(planned.diagnostics, planned.sources)
         if auto_approve or saved:
             return True

@@ -29,10 +29,11 @@ def list_(pattern: Annotated[list[str] | None, typer.Argument(help="Addresses or
 def show(address: Annotated[str, typer.Argument(help="A recorded address.")], as_json: Json = False) -> int:
     """Show what is recorded of one resource."""
     from flareiac.app.bench import Bench
+    from flareiac.app.discovery import installed
     from flareiac.app.steer import recorded
     from flareiac.model.snapshot import encode_record
     from flareiac.render.state_text import record_text
 
     record = recorded(Bench(root=terminal.CURRENT.root).load_state().snapshot, address)
-    terminal.out(json.dumps(encode_record(record), indent=2) if as_json else record_text(record))
+    terminal.out(json.dumps(encode_record(record), indent=2) if as_json else record_text(record, schemas=installed().registry.schemas))
     return ExitCode.DONE

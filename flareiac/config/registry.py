@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flareiac.sdk.provider import Function, Kind, ResourceType
+from flareiac.sdk.schema import Block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,11 @@ class Registry:
     types: Mapping[str, ResourceType]
     provider_of: Mapping[str, str]
     functions: tuple[Function, ...] = ()
+
+    @property
+    def schemas(self) -> Mapping[str, Block]:
+        """The schema of each block type."""
+        return {name: kind.schema for name, kind in self.types.items()}
 
     def connection_defaults(self) -> Mapping[str, ResourceType]:
         """The connection types that have an embedded instance."""

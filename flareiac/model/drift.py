@@ -35,3 +35,8 @@ class DriftReport:
 
     entries: tuple[DriftEntry, ...] = ()
     checked: int = 0
+
+    @property
+    def drifted(self) -> bool:
+        """Whether something that was declared is not as recorded; what nobody declared is told and is no drift."""
+        return any(entry.kind is not DriftClass.UNMANAGED for entry in self.entries)

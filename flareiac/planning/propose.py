@@ -49,7 +49,7 @@ def removal_requested(context: Context, address: str) -> bool | None:
     return None
 
 
-def questions(context: Context) -> tuple[Case, ...]:
+def cases(context: Context) -> tuple[Case, ...]:
     """Every managed resource that is desired or recorded: dependencies first, then those that are only recorded."""
     dependencies: dict[str, tuple[str, ...]] = {}
     for address, resource in context.desired.resources.items():
@@ -70,73 +70,75 @@ def questions(context: Context) -> tuple[Case, ...]:
 
 
 def propose(context: Context, diagnostics: Diagnostics) -> dict[str, PlannedResource]:
-    """One planned resource for each question. What depends on an unreadable resource is not planned, and said so."""
+    """One planned resource for each case. What depends on an unreadable resource is not planned, and said so."""
     planned: dict[str, PlannedResource] = {}
     unreadable: set[str] = set()
-    for question in questions(context):
-        cause = next((item for item in _dependencies(question) if item in unreadable), None)
-        if isinstance(question.observed, Unreadable):
-            diagnostics.add(question.observed.diagnostic.at(subject=_span(question), address=question.address))
-            unreadable.add(question.address)
+    for case in cases(context):
+        cause = next((item for item in _dependencies(case) if item in unreadable), None)
+        if isinstance(case.observed, Unreadable):
+            diagnostics.add(case.observed.diagnostic.at(subject=_span(case), address=case.address))
+            unreadable.add(case.address)
         elif cause is not None:
-            unreadable.add(question.address)
+            unreadable.add(case.address)
             diagnostics.warning(
                 "FIP002",
-                f"{question.address} was not planned",
+                f"{case.address} was not planned",
                 f"It depends on {cause}, about which nothing is known.",
-                address=question.address,
+                address=case.address,
             )
         else:
-            planned[question.address] = _planned(context, question, diagnostics)
+            planned[case.address] = _planned(context, case, diagnostics)
     return planned
 
 
-def _planned(context: Context, question: Case, diagnostics: Diagnostics) -> PlannedResource:
-    request = _request(context, question)
-    kind = context.types[question.desired.address.type if question.desired else _recorded(question).type]
+def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedResource:
+    request = _request(context, case)
+    kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planner is not None, f"{kind.name} is managed and has no planner"
     proposal = kind.planner.plan(request)
-    provider = question.desired.provider if question.desired else _recorded(question).provider
+    provider = case.desired.provider if case.desired else _recorded(case).provider
     diagnostics.extend(broken(request, proposal, kind, provider))
-    span = _span(question)
-    spans = question.desired.spans if question.desired else {}
-    diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=question.address) for item in proposal.diagnostics)
-    proposal = _guard(context, question, proposal)
-    imported = next((item.id for item in context.desired.imports if item.to == question.address), None)
+    span = _span(case)
+    spans = case.desired.spans if case.desired else {}
+    diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=case.address) for item in proposal.diagnostics)
+    proposal = _guard(context, case, proposal)
+    if proposal.action is Action.NO_OP and _outdated(context, case, request):
+        proposal = replace(proposal, action=Action.RECORD)
+    imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
     return PlannedResource(
-        address=question.address,
+        address=case.address,
         type=kind.name,
         provider=provider,
         proposal=proposal,
         desired=request.desired,
-        recorded=question.record.attributes if question.record else None,
-        identity=_identity(question),
-        observed=getattr(question.observed, "attributes", None),
-        dependencies=_dependencies(question),
-        protected=_protects(question),
+        recorded=case.record.attributes if case.record else None,
+        identity=_identity(case),
+        observed=getattr(case.observed, "attributes", None),
+        dependencies=_dependencies(case),
+        protected=_protects(case),
         schema_version=kind.schema_version,
         import_id=imported if request.importing else None,
         destroy_object=request.destroy_object,
         replace=request.replace,
         disturbances=request.disturbances,
-        resolved=question.record.resolved if question.record else {},
+        resolved=case.record.resolved if case.record else {},
     )
 
 
-def _request(context: Context, question: Case) -> PlanRequest:
-    desired, record = question.desired, question.record
+def _request(context: Context, case: Case) -> PlanRequest:
+    desired, record = case.desired, case.record
     return PlanRequest(
-        address=question.address,
+        address=case.address,
         desired=_without_ignored(desired, record) if desired else None,
         recorded=record.recorded() if record else None,
-        observed=question.observed,
-        references=references_for(context.desired, context.snapshot, question.address),
+        observed=case.observed,
+        references=references_for(context.desired, context.snapshot, case.address),
         project=context.project,
-        importing=record is None and any(item.to == question.address for item in context.desired.imports),
-        destroy_object=bool(removal_requested(context, question.address)),
-        replace=question.address in context.replace,
-        protected=_protects(question),
-        disturbances=context.disturbances.get(question.address, ()),
+        importing=record is None and any(item.to == case.address for item in context.desired.imports),
+        destroy_object=bool(removal_requested(context, case.address)),
+        replace=case.address in context.replace,
+        protected=_protects(case),
+        disturbances=context.disturbances.get(case.address, ()),
     )
 
 
@@ -186,47 +188,54 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
     return {**attributes, head: was}
 
 
-def _guard(context: Context, question: Case, proposal: Proposal) -> Proposal:
+def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
     """Protection holds whatever the planner says; it is kept in the state, so that removing the block does not remove it."""
     removing = proposal.action in (Action.DELETE, Action.REPLACE, Action.FORGET)
-    if (
-        not removing
-        or not _protects(question)
-        or (proposal.action is Action.FORGET and removal_requested(context, question.address) is False)
-    ):
+    if not removing or not _protects(case) or (proposal.action is Action.FORGET and removal_requested(context, case.address) is False):
         return proposal
     blocker = Blocker(
         code="FIP021",
-        summary=f"{question.address} is protected",
+        summary=f"{case.address} is protected",
         why="Its lifecycle says prevent_destroy = true, and that is kept in the state until an apply has recorded otherwise.",
         ways_out=(
             "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then remove it",
-            f"to forget it and keep the object: removed {{\n  from = {question.address}\n}}",
+            f"to forget it and keep the object: removed {{\n  from = {case.address}\n}}",
         ),
     )
     return replace(proposal, blockers=(*proposal.blockers, blocker))
 
 
-def _protects(question: Case) -> bool:
-    if question.desired is not None:
-        return question.desired.lifecycle.prevent_destroy
-    return question.record is not None and question.record.protected
+def _protects(case: Case) -> bool:
+    if case.desired is not None:
+        return case.desired.lifecycle.prevent_destroy
+    return case.record is not None and case.record.protected
 
 
-def _identity(question: Case) -> Attributes:
-    if isinstance(question.observed, Present):
-        return question.observed.identity
-    return question.record.identity if question.record else {}
+def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:
+    """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no longer true."""
+    if case.record is None or case.desired is None:
+        return False
+    reached = {
+        address: item.attributes for address, item in request.references.items() if context.types[item.type].kind is not Kind.MANAGED
+    }
+    record = case.record
+    return (record.protected, record.dependencies, record.resolved) != (_protects(case), case.desired.dependencies, reached)
 
 
-def _dependencies(question: Case) -> tuple[str, ...]:
-    return question.desired.dependencies if question.desired else _recorded(question).dependencies
+def _identity(case: Case) -> Attributes:
+    if isinstance(case.observed, Present):
+        return case.observed.identity
+    return case.record.identity if case.record else {}
 
 
-def _recorded(question: Case) -> ResourceRecord:
-    assert question.record is not None, f"{question.address} is neither desired nor recorded"
-    return question.record
+def _dependencies(case: Case) -> tuple[str, ...]:
+    return case.desired.dependencies if case.desired else _recorded(case).dependencies
 
 
-def _span(question: Case) -> Span | None:
-    return question.desired.span if question.desired else None
+def _recorded(case: Case) -> ResourceRecord:
+    assert case.record is not None, f"{case.address} is neither desired nor recorded"
+    return case.record
+
+
+def _span(case: Case) -> Span | None:
+    return case.desired.span if case.desired else None

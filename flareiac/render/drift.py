@@ -29,7 +29,8 @@ def drift_text(report: DriftReport, *, colour: bool = False) -> str:
     parts = ["\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
     told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
-    parts.append(style.strong(f"Drift: {told}; {_noun(report.checked, 'resource')} checked."))
+    title = "Drift" if report.drifted else "No drift, but"
+    parts.append(style.strong(f"{title}: {told}; {_noun(report.checked, 'resource')} checked."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -37,7 +38,7 @@ def drift_json(report: DriftReport) -> dict[str, Data]:
     """The report as JSON data, versioned."""
     return {
         "format_version": FORMAT_VERSION,
-        "drifted": bool(report.entries),
+        "drifted": report.drifted,
         "checked": report.checked,
         "summary": {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass},
         "entries": [

@@ -1,0 +1,118 @@
+"""Golden cases: one behaviour per small txtar file, HCL in, plan and diagnostics out.
+
+Sections in: ``main.flare.hcl`` (desired), and where the case needs them ``recorded.flare.hcl`` and ``observed.flare.hcl`` (the same
+language: what the state holds and what is there; observed is as recorded unless said otherwise), ``identity.json`` (address -> what the
+world answers), ``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
+FLAREIAC_UPDATE_GOLDEN=1 writes the latter.
+"""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from flareiac.app.discovery import installed
+from flareiac.config.files import ModuleFiles
+from flareiac.config.load import Configuration, load
+from flareiac.config.variables import Inputs as VariableInputs
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.plan import Plan
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.make_plan import Inputs, Options, make_plan
+from flareiac.render.diagnostics import text
+from flareiac.render.plan_text import plan_text
+from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
+from tests.support.txtar import Archive, format_txtar, parse_txtar
+
+CASES = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden(case: Path, tmp_path: Path) -> None:
+    archive = parse_txtar(case.read_text(encoding="utf-8"))
+    found = outcome(archive, tmp_path)
+    if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
+        kept = {name: content for name, content in archive.files.items() if name not in ("plan.txt", "diagnostics.txt")}
+        case.write_text(format_txtar(Archive(comment=archive.comment, files={**kept, **found})), encoding="utf-8")
+    else:
+        assert found == {name: archive.files.get(name, "") for name in found}
+        assert not {"plan.txt", "diagnostics.txt"} & set(archive.files) - set(found)
+
+
+def outcome(archive: Archive, root: Path) -> dict[str, str]:
+    """The sections that a case's inputs lead to (empty ones left out)."""
+    options = json.loads(archive.files.get("options.json", "{}"))
+    diagnostics = Diagnostics()
+    desired = _configuration(archive.files["main.flare.hcl"], root, diagnostics)
+    made: Plan | None = None
+    if not diagnostics.has_errors:
+        snapshot, observations = _world(archive, root, desired)
+        made = make_plan(
+            Inputs(
+                desired=desired.desired,
+                snapshot=snapshot,
+                observations=observations,
+                types=installed().registry.types,
+                project=_project(root),
+                time=0.0,
+            ),
+            Options(destroy=options.get("destroy", False), targets=tuple(options.get("targets", ()))),
+            diagnostics,
+        )
+    found = {}
+    if made is not None:
+        found["plan.txt"] = plan_text(made, colour=False, width=100, detail="changes", show_steps=options.get("show_steps", False))
+    if len(diagnostics):
+        found["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
+    return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in found.items()}
+
+
+def _project(root: Path) -> Project:
+    return Project(root=root, lineage="00000000-0000-0000-0000-000000000000")
+
+
+def _configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configuration:
+    (root / "main.flare.hcl").write_text(hcl, encoding="utf-8")
+    registry = installed().registry
+
+    def inputs(_files: ModuleFiles) -> VariableInputs:
+        return VariableInputs(environment={})
+
+    return load(_project(root), registry, inputs, lambda _address: None, diagnostics)
+
+
+def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapshot, dict[str, Observation]]:
+    identities: dict[str, Attributes] = json.loads(archive.files.get("identity.json", "{}"))
+    records: dict[str, ResourceRecord] = {}
+    if "recorded.flare.hcl" in archive.files:
+        for address, item in _resources(archive.files["recorded.flare.hcl"], root).desired.resources.items():
+            if item.kind is Kind.MANAGED:
+                records[address] = ResourceRecord(
+                    address=address,
+                    type=item.address.type,
+                    provider=item.provider,
+                    attributes=item.attributes,
+                    identity=identities.get(address, {}),
+                    dependencies=item.dependencies,
+                    protected=item.lifecycle.prevent_destroy,
+                )
+    there: dict[str, Attributes] = {address: record.attributes for address, record in records.items()}
+    if "observed.flare.hcl" in archive.files:
+        observed = _resources(archive.files["observed.flare.hcl"], root).desired.resources
+        there = {address: item.attributes for address, item in observed.items() if item.kind is Kind.MANAGED}
+    managed = [address for address, item in desired.desired.resources.items() if item.kind is Kind.MANAGED]
+    observations: dict[str, Observation] = {
+        address: Present(attributes=there[address], identity=identities.get(address, {})) if address in there else Missing()
+        for address in dict.fromkeys([*managed, *records])
+    }
+    return Snapshot(lineage="00000000-0000-0000-0000-000000000000", serial=1, resources=records), observations
+
+
+def _resources(hcl: str, root: Path) -> Configuration:
+    diagnostics = Diagnostics()
+    found = _configuration(hcl, root, diagnostics)
+    assert not diagnostics.has_errors, text(list(diagnostics), found.sources, width=100, colour=False)
+    return dataclasses.replace(found)
