@@ -39,10 +39,17 @@ class LocalLease:
 
     def check(self) -> None:
         """Raises ``LockLost`` if somebody else holds the lock now, or nobody does."""
-        current = None if self._lost else self._file.read()
+        current = None if self._lost else self._read()
         if current is None or not current.held or (current.info.id, current.info.epoch) != (self.info.id, self.info.epoch):
             self._lost = True
             raise LockLost(_lost(self.info, current))
+
+    def _read(self) -> LockRecord | None:
+        try:
+            return self._file.read()
+        except Damaged as problem:
+            self._lost = True
+            raise LockLost(f"{problem.where} was overwritten while this command ({self.info.operation}) held the lock") from problem
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
@@ -70,7 +77,7 @@ class LocalLease:
             with self.fenced():
                 self._file.write(replace(self._record, held=False))
                 self._lost = True
-        except (LockLost, Damaged, OSError):
+        except (LockLost, OSError):
             return
 
     def _beat(self) -> None:
@@ -81,7 +88,7 @@ class LocalLease:
                 pause = self._terms.heartbeat
             except LockLost:
                 return
-            except (OSError, Damaged):
+            except OSError:
                 # The disk may have room again in a moment; until somebody takes it over the lease is still ours.
                 pause = self._terms.heartbeat / 5
 

@@ -106,13 +106,15 @@ class LocalStore:
 
     def lock(self, operation: str, *, timeout: float, on_wait: Callable[[LockInfo], None]) -> LocalLease:
         make_directory(self._directory)
-        lease = self._taker.take(operation, timeout=timeout, on_wait=on_wait)
+        with _damaged_lock_told():
+            lease = self._taker.take(operation, timeout=timeout, on_wait=on_wait)
         with suppress(OSError), lease.fenced():
             self._sweep()
         return lease
 
     def lock_info(self) -> LockInfo | None:
-        record = self._lock_file.read()
+        with _damaged_lock_told():
+            record = self._lock_file.read()
         return record.info if record is not None and record.held else None
 
     def history(self) -> Sequence[str]:
@@ -196,6 +198,16 @@ class LocalStore:
             return
         with self._lock_file.guarded(shared=True):
             yield
+
+
+@contextmanager
+def _damaged_lock_told() -> Iterator[None]:
+    """Raises ``Failure``: the lock is the backend's own, so nobody above can say what to do about it."""
+    try:
+        yield
+    except Damaged as problem:
+        detail = f"{problem.where}: {problem.why}. Nothing was changed. When no other command is running, delete this file."
+        raise Failure(error("FIS013", "The state lock can not be read", detail)) from problem
 
 
 def _own(lease: Lease) -> LocalLease:

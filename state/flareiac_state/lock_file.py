@@ -117,4 +117,4 @@ def _decode(content: bytes, where: str) -> LockRecord:
             raise TypeError("a number is missing")
         return record
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Damaged(where, "it is not a lock that FlareIaC wrote; if no other command is running, delete this file") from problem
+        raise Damaged(where, "it is not a lock that FlareIaC wrote") from problem

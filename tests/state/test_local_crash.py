@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.state import Damaged
 from flareiac_state.local import LocalStore
 from tests.state.conformance import ignore_wait
@@ -140,11 +141,15 @@ def test_a_journal_of_another_snapshot_is_damage(tmp_path: Path) -> None:
     lease.release()
 
 
-def test_a_lock_file_of_something_else_is_damage(tmp_path: Path) -> None:
+def test_a_lock_file_of_something_else_is_told_with_a_way_out(tmp_path: Path) -> None:
     for content in (b"", b"{", b"[]", b'{"info": 3}', b'{"info": {"id": "x"}}'):
         (tmp_path / "lock.json").write_bytes(content)
-        with pytest.raises(Damaged, match=r"lock\.json: .*delete this file"):
-            _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
+        for ask in (lambda: _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait), lambda: _store(tmp_path).lock_info()):
+            with pytest.raises(Failure) as told:
+                ask()
+            [found] = told.value.diagnostics
+            assert "lock.json" in found.detail
+            assert "delete this file" in found.detail
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:

@@ -99,6 +99,16 @@ def test_the_heartbeat_keeps_the_lease_alive(tmp_path: Path) -> None:
     lease.release()
 
 
+def test_a_lock_file_overwritten_by_something_else_is_a_loss(tmp_path: Path) -> None:
+    store = _store(tmp_path)
+    lease = store.lock("apply", timeout=0, on_wait=ignore_wait)
+    (tmp_path / "lock.json").write_text("{")
+    with pytest.raises(LockLost, match="overwritten"):
+        store.append_journal(b"late", lease)
+    lease.release()
+    assert (tmp_path / "lock.json").read_text() == "{"
+
+
 def test_the_heartbeat_notices_the_loss(tmp_path: Path) -> None:
     lease = _store(tmp_path, terms=Terms(length=0, heartbeat=3600)).lock("apply", timeout=0, on_wait=ignore_wait)
     other = _store(tmp_path).lock("destroy", timeout=0, on_wait=ignore_wait)
