@@ -9,7 +9,9 @@ from flareiac.kernel.kill_points import reach
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Recovered, Result, decode_entry, encode_entry, replay
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
-from flareiac.sdk.state import Lease, StateStore
+from flareiac.sdk.state import Journal, Lease, StateStore, Stored
+
+_READS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +30,22 @@ class Loaded:
 def load(store: StateStore) -> Loaded:
     """The state as it is now; an empty one with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
     where = store.describe()
-    stored = store.read_snapshot()
-    journal = store.read_journal()
+    stored, journal = _read(store)
     base = decode_snapshot(stored.content, where) if stored else new_snapshot()
     entries = [decode_entry(record, f"the journal of {where}") for record in journal.records]
     return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn)
+
+
+def _read(store: StateStore) -> tuple[Stored | None, Journal]:
+    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and empties the other."""
+    stored = store.read_snapshot()
+    for _ in range(_READS):
+        journal = store.read_journal()
+        again = store.read_snapshot()
+        if (again.revision if again else None) == (stored.revision if stored else None):
+            return stored, journal
+        stored = again
+    return stored, store.read_journal()
 
 
 class Recording:

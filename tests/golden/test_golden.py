@@ -19,6 +19,7 @@ from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.graph import closure
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Options, make_plan
@@ -85,19 +86,26 @@ def _configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configurat
 
 
 def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapshot, dict[str, Observation]]:
-    identities: dict[str, Attributes] = json.loads(archive.files.get("identity.json", "{}"))
+    given: dict[str, Attributes] = json.loads(archive.files.get("identity.json", "{}"))
     records: dict[str, ResourceRecord] = {}
     if "recorded.flare.hcl" in archive.files:
-        for address, item in _resources(archive.files["recorded.flare.hcl"], root).desired.resources.items():
+        recorded = _resources(archive.files["recorded.flare.hcl"], root).desired.resources
+        needs = {address: item.dependencies for address, item in recorded.items()}
+        for address, item in recorded.items():
             if item.kind is Kind.MANAGED:
                 records[address] = ResourceRecord(
                     address=address,
                     type=item.address.type,
                     provider=item.provider,
                     attributes=item.attributes,
-                    identity=identities.get(address, {}),
+                    identity=_identity(item.attributes) | given.get(address, {}),
                     dependencies=item.dependencies,
                     protected=item.lifecycle.prevent_destroy,
+                    resolved={
+                        each: recorded[each].attributes
+                        for each in closure(item.dependencies, needs)
+                        if recorded[each].kind is not Kind.MANAGED
+                    },
                 )
     there: dict[str, Attributes] = {address: record.attributes for address, record in records.items()}
     if "observed.flare.hcl" in archive.files:
@@ -105,10 +113,21 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
         there = {address: item.attributes for address, item in observed.items() if item.kind is Kind.MANAGED}
     managed = [address for address, item in desired.desired.resources.items() if item.kind is Kind.MANAGED]
     observations: dict[str, Observation] = {
-        address: Present(attributes=there[address], identity=identities.get(address, {})) if address in there else Missing()
+        address: Present(attributes=there[address], identity=_identity(there[address]) | given.get(address, {}))
+        if address in there
+        else Missing()
         for address in dict.fromkeys([*managed, *records])
     }
     return Snapshot(lineage="00000000-0000-0000-0000-000000000000", serial=1, resources=records), observations
+
+
+def _identity(attributes: Attributes) -> Attributes:
+    """What a catalog answers about a table with these columns, as if they had been added in their order."""
+    if "column_order" not in attributes:
+        return {}
+    fields = {path: number for number, path in enumerate(attributes["column_order"] or [], start=1)}
+    there = {"uuid": "u-1", "location": "/warehouse/t", "metadata_location": "/warehouse/t/metadata/1.json", "snapshot_id": 1}
+    return {**there, "schema_id": 0, "spec_id": 0, "sort_id": 0, "field_ids": fields, "sorted_ids": [], "defaults": {}}
 
 
 def _resources(hcl: str, root: Path) -> Configuration:

@@ -38,9 +38,9 @@ def arguments(*words: str) -> list[str]:
     return [sys.executable, "-W", "ignore", "-c", "from flareiac.cli.main import main; main()", *words]
 
 
-def flareiac(root: Path, *words: str, timeout: float = 300.0, **extra: str) -> Ended:
+def flareiac(root: Path, *words: str, **extra: str) -> Ended:
     """Runs one command in a directory and waits for it."""
     done = subprocess.run(
-        arguments(*words), cwd=root, env=environment(**extra), capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
+        arguments(*words), cwd=root, env=environment(**extra), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
     )
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)

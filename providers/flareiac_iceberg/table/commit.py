@@ -1,6 +1,7 @@
 """Carries changes into a catalog through pyiceberg: one commit, with requirements. Touches the world; imports pyiceberg when needed."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
@@ -18,18 +19,14 @@ class Exists(Exception):
 
 def create(connections: Connections, target: Target, what: Definition, location: str | None, key: str) -> None:
     """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
-    from pyiceberg.exceptions import NamespaceAlreadyExistsError, TableAlreadyExistsError
+    from pyiceberg.exceptions import TableAlreadyExistsError
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.table.sorting import SortOrder
 
     catalog = connections.get(target.catalog)
     with trouble_told(target.catalog):
-        try:
-            if not catalog.namespace_exists(target.namespace):
-                catalog.create_namespace(target.namespace, {"exists": "true", "flareiac.created-by": key})
-        except NamespaceAlreadyExistsError:
-            pass  # Another table of this apply was faster.
+        _ensure_namespace(catalog, target.namespace, key)
         try:
             catalog.create_table(
                 (*target.namespace.split("."), target.name),
@@ -41,6 +38,23 @@ def create(connections: Connections, target: Target, what: Definition, location:
             )
         except TableAlreadyExistsError as taken:
             raise Exists(target.full_name) from taken
+
+
+def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
+    """Makes a namespace that is missing. Another table of this apply, or another process, may be faster: the catalog has then refused
+    the second row of its properties, which is as good as having made it."""
+    from pyiceberg.exceptions import NamespaceAlreadyExistsError
+    from sqlalchemy.exc import IntegrityError
+
+    if catalog.namespace_exists(namespace):
+        return
+    try:
+        catalog.create_namespace(namespace, {"exists": "true", "flareiac.created-by": key})
+    except NamespaceAlreadyExistsError:
+        return
+    except IntegrityError:
+        if not catalog.namespace_exists(namespace):
+            raise
 
 
 def commit(connections: Connections, target: Target, metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> None:
