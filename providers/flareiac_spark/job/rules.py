@@ -1,11 +1,10 @@
-"""What can be told to be wrong with a job before any system is asked? Each rule is one function; what only Spark can judge is left to it."""
+"""What can be told to be wrong with a job before any system is asked? One function for each rule; Spark judges the rest."""
 
 from collections.abc import Callable
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
-from flareiac.sdk.provider import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
@@ -38,14 +37,14 @@ def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes
             why = "Iceberg tables can not be written continuously. Write { processing_time = ... }, or no trigger for the least delay."
             _refuse(diagnostics, "FIK034", "A continuous trigger can not write Iceberg tables", why, "trigger")
         case "real_time":
-            why = "PySpark 4.1 has no such trigger, and later versions have it for sinks other than Iceberg only. Leave the trigger out instead."
+            why = "PySpark 4.1 has no such trigger, and later ones have it for other sinks than Iceberg only. Leave it out."
             _refuse(diagnostics, "FIK034", "Real-time mode is not available", why, "trigger")
         case _:
             return {"kind": name, "interval_ms": None}
     return default
 
 
-def check(attributes: Attributes, wanted: Attributes, references: References, diagnostics: Diagnostics) -> None:
+def check(attributes: Attributes, wanted: Attributes, diagnostics: Diagnostics) -> None:
     """Runs every rule."""
     for rule in _RULES:
         rule(attributes, diagnostics)

@@ -1,13 +1,14 @@
 """What users may write in a ``job`` block."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, Type
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import one_of
 from flareiac_spark.stream.schema import COLUMN, FORMATS
 
-_TRIGGERS: Final = {
+_TRIGGERS: Final[Mapping[str, Type]] = {
     "processing_time": STRING,
     "available_now": BOOL,
     "once": BOOL,
@@ -55,7 +56,7 @@ OUTPUT: Final = Block(
         "from": Attribute(type=STRING, description="The step (or input) that is written. Default: the last step.", effect="restart"),
         "mode": Attribute(
             type=STRING,
-            description="append (rows are added), complete (a streaming aggregate replaces all rows) or overwrite (batch: replaces all rows).",
+            description="append (adds rows), complete (a streaming aggregate replaces all rows) or overwrite (a batch replaces all rows).",
             default="append",
             validators=(one_of("append", "complete", "overwrite", "merge", "update", "overwrite_partitions"),),
             effect="restart",

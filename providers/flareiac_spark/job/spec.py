@@ -47,7 +47,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "comment": wanted.get("comment"),
         "tags": wanted.get("tags"),
     }
-    rules.check(attributes, wanted, references, diagnostics)
+    rules.check(attributes, wanted, diagnostics)
     return attributes
 
 

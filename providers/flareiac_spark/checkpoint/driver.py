@@ -1,0 +1,93 @@
+"""Reads, makes and removes the folder of a checkpoint. Touches the disk; never writes inside a generation."""
+
+import shutil
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Unreadable
+from flareiac_spark.checkpoint.disk import Damaged
+from flareiac_spark.checkpoint.folder import Contents, contents, damage
+from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
+from flareiac_spark.places import absolute_place, recorded_place
+
+
+class CheckpointDriver:
+    """A folder on a local or mounted disk."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def read(self, request: ReadRequest) -> Observation:
+        attributes = request.recorded.attributes if request.recorded else request.desired
+        assert attributes is not None, "a question is about something declared or recorded"
+        location = self._location(request, attributes)
+        try:
+            found = contents(absolute_place(location, self._project))
+        except Damaged as trouble:
+            return Unreadable(diagnostic=damage(request.address, trouble))
+        if found is None or (request.recorded is None and not found.queries):
+            return Missing(reason=f"there is no checkpoint in {location}")
+        return Present(attributes={**attributes, "location": location}, identity=self._identity(found, attributes, request))
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        planned = request.planned
+        assert planned is not None, "only a removal has no plan"
+        location = absolute_place(planned["location"], self._project)
+        try:
+            location.mkdir(parents=True, exist_ok=True)
+            found = contents(location)
+        except OSError as trouble:
+            why = f"{trouble.strerror or trouble}. Make room or allow this user to write there, then apply again."
+            raise Failure(error("FIK028", f"The folder {location} can not be made", why, address=request.address)) from trouble
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from trouble
+        assert found is not None, "it was just made"
+        recorded = request.recorded.identity if request.recorded else {}
+        return Applied(attributes=planned, identity=_layout(found, planned, recorded))
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        recorded = request.recorded
+        assert recorded is not None, "only what is recorded is deleted"
+        location = absolute_place(recorded.attributes["location"], self._project)
+        try:
+            shutil.rmtree(location)
+        except FileNotFoundError:
+            pass
+        except OSError as trouble:
+            why = f"{trouble.strerror or trouble}. Some of it may be gone already; allow this user to delete it and apply again."
+            raise Failure(error("FIK029", f"{location} can not be deleted", why, address=request.address)) from trouble
+        return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",))
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        if request.action == "delete" or request.planned is None:
+            recorded = request.recorded
+            if recorded is None or absolute_place(recorded.attributes["location"], self._project).exists():
+                return None
+            return Applied(attributes=recorded.attributes, identity=recorded.identity)
+        return self.apply(request) if absolute_place(request.planned["location"], self._project).is_dir() else None
+
+    def _location(self, request: ReadRequest, attributes: Attributes) -> str:
+        location: str = attributes["location"]
+        if request.import_id is not None and recorded_place(request.import_id, self._project) != location:
+            raise Failure(
+                error(
+                    "FIK020",
+                    f"The import id and the location of {request.address} differ",
+                    f'The id is {request.import_id!r}; a checkpoint is imported from where it is. Write location = "{request.import_id}".',
+                    address=request.address,
+                )
+            )
+        return location
+
+    def _identity(self, found: Contents, attributes: Attributes, request: ReadRequest) -> Attributes:
+        recorded = request.recorded.identity if request.recorded else {}
+        return {**_layout(found, attributes, recorded), "used": bool(found.queries)}
+
+
+def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> Attributes:
+    """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that it was imported as."""
+    if "layout" in recorded:
+        return {key: recorded[key] for key in ("layout", "layout_generation")}
+    if found.layout == SINGLE:
+        return {"layout": SINGLE, "layout_generation": attributes["generation"]}
+    return {"layout": GENERATIONS, "layout_generation": None}

@@ -1,0 +1,169 @@
+"""With which settings does an engine's application run, and is it up? Touches control directories and processes through their ports."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import Project, References
+from flareiac_spark.application import Launch, control_trouble, ensure_running, is_alive, stop_application
+from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
+from flareiac_spark.places import absolute_place
+
+_PACKAGES = "spark.flareiac.packages"
+"""A setting that Spark does not know: the coordinates that the application was started with, so that a later job can add to them."""
+_EXTENSIONS = "spark.sql.extensions"
+_CATALOG = "spark.sql.catalog."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What the jobs of one engine need of its application together."""
+
+    conf: Mapping[str, str] = field(default_factory=dict)
+    packages: frozenset[str] = frozenset()
+    extensions: frozenset[str] = frozenset()
+
+    def joined(self, other: "Needs") -> "Needs":
+        return Needs(
+            conf={**other.conf, **self.conf}, packages=self.packages | other.packages, extensions=self.extensions | other.extensions
+        )
+
+
+def needs_of(references: References) -> Needs:
+    """What the catalogs among these references need."""
+    found = Needs()
+    for item in references.values():
+        if item.type == "catalog":
+            found = found.joined(
+                Needs(
+                    conf=item.attributes.get("spark_conf") or {},
+                    packages=frozenset(item.attributes.get("packages") or ()),
+                    extensions=frozenset(item.attributes.get("spark_extensions") or ()),
+                )
+            )
+    return found
+
+
+def settings(project: Project, location: str, engine: Attributes, needs: Needs) -> ApplicationSettings:
+    """What the application is started with. ``digest`` covers what only a new JVM can take."""
+    packages = sorted(needs.packages | set(engine["packages"]))
+    conf = {**needs.conf, **engine["conf"], _PACKAGES: ",".join(packages)}
+    extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(needs.extensions)
+    if extensions:
+        conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
+    conf = dict(sorted(conf.items()))
+    return ApplicationSettings(
+        digest=digest([conf, engine["master"], engine["driver"]]),
+        name=f"flareiac {location.rpartition('/')[2]} ({project.workspace})",
+        conf=conf,
+        log_level=engine["log_level"],
+        idle_shutdown_ms=engine["idle_shutdown_ms"],
+        graceful_stop_ms=engine["graceful_stop_ms"],
+    )
+
+
+def needs_in(running: ApplicationSettings) -> Needs:
+    """The catalogs and packages that an application has already."""
+    return Needs(
+        conf={key: value for key, value in running.conf.items() if key.startswith(_CATALOG)},
+        packages=frozenset(item for item in running.conf.get(_PACKAGES, "").split(",") if item),
+        extensions=frozenset(item for item in running.conf.get(_EXTENSIONS, "").split(",") if item),
+    )
+
+
+class Applications:
+    """The applications of one project, by runtime location. Safe to use from several threads: one starts an application at a time."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._guard = threading.Lock()
+        self._starting: dict[str, threading.Lock] = {}
+        self._needs: dict[str, Needs] = {}
+
+    def control(self, engine: Attributes) -> ControlDirectory:
+        return ControlDirectory(absolute_place(engine["runtime_location"], self.project))
+
+    def announce(self, engine: Attributes, references: References) -> None:
+        """Tells of a job's needs before any is started, so that the application starts once with all of them."""
+        with self._guard:
+            location = engine["runtime_location"]
+            self._needs[location] = self._needs.get(location, Needs()).joined(needs_of(references))
+
+    def want(self, engine: Attributes, references: References, change: Callable[[Desired], Desired]) -> Desired:
+        """Changes what should run, settings included. Raises ``Failure``."""
+        self.announce(engine, references)
+
+        def changed(current: Desired) -> Desired:
+            needs = self._needs[engine["runtime_location"]]
+            needs = needs.joined(needs_in(current.application)) if current.jobs else needs
+            wanted = settings(self.project, engine["runtime_location"], engine, needs)
+            return change(replace(current, application=wanted))
+
+        return self._update(self.control(engine), changed)
+
+    def drop(self, engine: Attributes, address: str) -> None:
+        """A job is no longer wanted. Raises ``Failure``."""
+        control = self.control(engine)
+        if read_desired(control) is not None:
+            self._update(control, lambda current: replace(current, jobs={key: job for key, job in current.jobs.items() if key != address}))
+
+    def bring_up(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> Status | None:
+        """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with others. Raises ``Failure``."""
+        control = self.control(engine)
+        with self._lock_of(engine):
+            status, desired = read_status(control), read_desired(control)
+            if is_alive(status) and status is not None and desired is not None and status.application.digest != desired.application.digest:
+                progress("restarting the Spark application: its settings changed")
+                if not stop_application(control, timeout=engine["graceful_stop_ms"] / 1000 + 60, cancel=cancel):
+                    return None
+                status = None
+            if not is_alive(status):
+                progress("starting the Spark application")
+            wanted = desired.application if desired is not None else ApplicationSettings()
+            return ensure_running(control, self._launch(engine, wanted) if not is_alive(status) else Launch(), cancel=cancel)
+
+    def _launch(self, engine: Attributes, wanted: ApplicationSettings) -> Launch:
+        # Only a start needs Java and jars, and finding them costs time.
+        from flareiac_spark.runtime.launch import prepare
+
+        runtime = prepare(self.project.root, sorted(needs_in(wanted).packages))
+        return Launch(
+            java_home=runtime.java.home,
+            jars=runtime.jars,
+            java_options=runtime.java_options,
+            master=engine["master"],
+            memory=engine["driver"]["memory"],
+        )
+
+    def _update(self, control: ControlDirectory, change: Callable[[Desired], Desired]) -> Desired:
+        try:
+            return control.update_desired(change, lineage=self.project.lineage, workspace=self.project.workspace)
+        except ControlError as failure:
+            raise Failure(control_trouble(failure)) from failure
+
+    def _lock_of(self, engine: Attributes) -> threading.Lock:
+        with self._guard:
+            return self._starting.setdefault(engine["runtime_location"], threading.Lock())
+
+
+def packages_of(resources: Iterable[Attributes], references: References) -> tuple[str, ...]:
+    """Every coordinate that these engines and the declared catalogs need, sorted."""
+    return tuple(sorted(needs_of(references).packages | {package for engine in resources for package in engine["packages"]}))
+
+
+def read_status(control: ControlDirectory) -> Status | None:
+    """What the application said last. Raises ``Failure``."""
+    try:
+        return control.read_status()
+    except ControlError as failure:
+        raise Failure(control_trouble(failure)) from failure
+
+
+def read_desired(control: ControlDirectory) -> Desired | None:
+    """What should run. Raises ``Failure``."""
+    try:
+        return control.read_desired()
+    except ControlError as failure:
+        raise Failure(control_trouble(failure)) from failure

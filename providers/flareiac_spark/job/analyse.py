@@ -1,0 +1,71 @@
+"""Would Spark understand the planned definitions? Asks the application, on empty frames. Touches the application, no data."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.data import digest
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.paths import Path
+from flareiac.sdk.provider import ApplyRequest
+from flareiac_spark.application import run_operation
+from flareiac_spark.control import Finding, Operation, job_spec_to_json
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.definition import spec_of
+
+TIMEOUT = 300.0
+
+
+def analyse(requests: Sequence[ApplyRequest], applications: Applications) -> tuple[Diagnostic, ...]:
+    """One error for each finding. Jobs whose definition does not change are not asked about. Raises ``Failure``."""
+    by_place: dict[str, list[ApplyRequest]] = {}
+    for request in requests:
+        if request.planned is not None and (request.payload or {}).get("analyse"):
+            by_place.setdefault(request.planned["application"]["runtime_location"], []).append(request)
+    found: list[Diagnostic] = []
+    for group in by_place.values():
+        found.extend(_analyse(group, applications))
+    return tuple(found)
+
+
+def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> list[Diagnostic]:
+    first = requests[0].planned
+    assert first is not None, "only changed definitions are analysed"
+    engine = first["application"]
+    specs = [
+        spec_of(request.address, request.planned, request.references, applications.project, analysis=True)
+        for request in requests
+        if request.planned is not None
+    ]
+    control, cancel = applications.control(engine), requests[0].cancel
+    applications.want(engine, requests[0].references, lambda current: current)
+    if applications.bring_up(engine, cancel, requests[0].progress) is None:
+        return []
+    jobs = tuple(job_spec_to_json(spec) for spec in specs)
+    operation = Operation(id=f"analyse-{digest([requests[0].key, list(jobs)])}", jobs=jobs)
+    result = run_operation(control, operation, timeout=TIMEOUT, cancel=cancel)
+    if result is None:
+        return [] if cancel.is_set() else [_silent()]
+    if result.status == "failed":
+        raise Failure(error("FIK075", "Spark could not analyse the jobs", str(result.error)))
+    return [_finding(item) for item in result.findings]
+
+
+def _finding(finding: Finding) -> Diagnostic:
+    where = f" in step {finding.step}" if finding.step and "." not in finding.step else ""
+    return error(
+        "FIK073",
+        f"Spark does not understand {finding.address}{where}",
+        f"{finding.error_class}: {finding.message}",
+        address=finding.address,
+        attribute=_attribute(finding.step),
+    )
+
+
+def _attribute(step: str) -> Path:
+    kind, dot, name = step.partition(".")
+    if dot and kind in ("inputs", "outputs"):
+        return (kind.removesuffix("s"), name)
+    return ("step", step, "sql") if step else ()
+
+
+def _silent() -> Diagnostic:
+    return error("FIK074", "Spark did not analyse the jobs in time", f"It did not answer within {TIMEOUT:.0f} s. Nothing was changed.")

@@ -1,0 +1,277 @@
+"""What would each changed part of a job do to its queries? Compares two definitions in the light of what the checkpoint holds. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data, canonical
+from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
+from flareiac_spark.job.facts import Facts
+from flareiac_spark.sql.fingerprint import compare
+from flareiac_spark.sql.state import has_state, stateful_steps
+
+_NOTED: Final = ("comment", "tags", "stability", "run")
+_LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
+SPARK: Final = "Spark 4.1"
+
+
+def changes(recorded: Attributes, desired: Attributes, facts: Facts) -> tuple[JobChange, ...]:
+    """Every difference with its meaning. ``stopped`` is not among them: it is no part of the definition."""
+    return tuple(_Comparison(recorded, desired, facts).all())
+
+
+class _Comparison:
+    def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
+        self._old, self._new, self._facts = old, new, facts
+        self._stateful = facts.committed and (bool(facts.operators) or _declares_state(old))
+
+    def all(self) -> Iterator[JobChange]:
+        yield from self._noted()
+        yield from self._application()
+        yield from self._checkpoint()
+        yield from self._mode_and_trigger()
+        yield from self._inputs()
+        yield from self._steps()
+        yield from self._outputs()
+        yield from self._conf()
+
+    def _differs(self, name: str) -> bool:
+        return canonical(self._old[name]) != canonical(self._new[name])
+
+    def _noted(self) -> Iterator[JobChange]:
+        for name in _NOTED:
+            if self._differs(name):
+                yield Noted(path=(name,), text=f"{name} is not part of what runs")
+        if self._differs("restart"):
+            yield Live(path=("restart",), text="the new restart budget counts from the next start")
+        if self._differs("restart_nonce"):
+            yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
+
+    def _application(self) -> Iterator[JobChange]:
+        if self._differs("engine") or self._old["application"].get("runtime_location") != self._new["application"].get("runtime_location"):
+            yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
+            return
+        for name, value in self._new["application"].items():
+            if canonical(self._old["application"].get(name)) == canonical(value):
+                continue
+            path = ("application", name)
+            if name in _LIVE_APPLICATION:
+                yield Live(path=path, text=f"the application takes {name} while it runs")
+            else:
+                why = "only a new JVM takes it: the application restarts with all its jobs"
+                yield Restarted(path=path, text=f"the engine's {name}", why=why)
+
+    def _checkpoint(self) -> Iterator[JobChange]:
+        if self._differs("checkpoint_location") and self._facts.started:
+            yield Refused(
+                path=("checkpoint",),
+                text="another checkpoint",
+                why="The offsets and state are in the old one; in another folder the job would read everything again and repeat its rows.",
+                undo=f"keep the location {self._old['checkpoint_location']}",
+            )
+        elif self._differs("checkpoint") or self._differs("checkpoint_location"):
+            yield Restarted(path=("checkpoint",), text="the checkpoint", why="its folder is part of the query")
+        if self._differs("generation") and self._old["generation"] is not None and self._new["generation"] is not None:
+            why = f"generation {self._new['generation']} starts in an empty folder"
+            yield Restarted(
+                path=("generation",),
+                text="the checkpoint's generation",
+                why=why,
+                warning="everything is read again from the start, so that rows which are in append tables already are written once more",
+            )
+
+    def _mode_and_trigger(self) -> Iterator[JobChange]:
+        if self._differs("mode"):
+            if self._facts.started:
+                yield Refused(
+                    path=("mode",), text="the mode", why="A batch job does not know what the stream has read.", undo="keep the mode"
+                )
+            else:
+                yield Restarted(path=("mode",), text="the mode", why="a stream and a batch run are different queries")
+        if self._differs("trigger"):
+            yield Restarted(path=("trigger",), text="the trigger", why="a trigger may change on the same checkpoint")
+
+    def _inputs(self) -> Iterator[JobChange]:
+        old, new = self._old["inputs"], self._new["inputs"]
+        sources_before, sources_after = _sources(old), _sources(new)
+        if self._facts.started and sorted(sources_before) != sorted(sources_after):
+            yield self._other_sources(sources_before, sources_after)
+            return
+        for name in [*old, *(name for name in new if name not in old)]:
+            if name not in old or name not in new:
+                verb = "added" if name in new else "removed"
+                yield Restarted(path=("inputs", name), text=f"the input {name}", why=f"an input that is not streamed was {verb}")
+            elif canonical(old[name]) != canonical(new[name]):
+                yield from self._input(name, old[name], new[name])
+
+    def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
+        what = "the number of streams" if len(before) != len(after) else "what a stream reads"
+        return Refused(
+            path=("inputs",),
+            text=what,
+            why=f"The checkpoint's offsets belong to {_listed(before)}. {SPARK} can not go on from them with {_listed(after)}.",
+            undo=f"read {_listed(before)} again",
+        )
+
+    def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+        path = ("inputs", name)
+        if canonical(old.get("watermark")) != canonical(new.get("watermark")):
+            yield self._watermark((*path, "watermark"), f"the watermark of {name}")
+        if canonical(old.get("columns")) != canonical(new.get("columns")):
+            yield from self._columns(name, old["columns"], new["columns"])
+        rest = (
+            _without(old, "watermark", "columns", "column_order", "stream"),
+            _without(new, "watermark", "columns", "column_order", "stream"),
+        )
+        if canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
+            yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
+        elif canonical(rest[0]) != canonical(rest[1]):
+            yield Noted(path=(*path, "source", "start_from"), text="start_from takes effect with the next generation")
+        elif old.get("stream") != new.get("stream"):
+            yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
+
+    def _columns(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
+        changed = [column for column in old if column in new and old[column] != new[column]]
+        gone = [column for column in old if column not in new]
+        added = [column for column in new if column not in old]
+        path = ("inputs", name, "columns")
+        what = f"{_named(changed or gone or added)} of {name}"
+        if self._stateful and changed:
+            why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
+            yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
+        elif changed or gone or added:
+            yield Restarted(path=path, text=what, why="the columns that the steps read changed")
+
+    def _watermark(self, path: tuple[str, ...], what: str) -> JobChange:
+        if self._stateful:
+            why = (
+                f"{SPARK} takes it in silence, and the results mix both meanings: rows that the old one dropped stay dropped, and state "
+                "that waits is closed at another time."
+            )
+            return Refused(path=path, text=what, why=why, undo="write the old watermark again")
+        return Restarted(path=path, text=what, why="the checkpoint holds no state that it could change")
+
+    def _steps(self) -> Iterator[JobChange]:
+        old, new = self._old["steps"], self._new["steps"]
+        if self._old["step_order"] != self._new["step_order"]:
+            yield self._changed_sql(("step_order",), "the steps", "steps were added, removed, renamed or moved", None)
+        for name in (name for name in new if name in old):
+            path = ("steps", name)
+            if canonical(old[name]["watermark"]) != canonical(new[name]["watermark"]):
+                yield self._watermark((*path, "watermark"), f"the watermark of step {name}")
+            before, after = old[name]["sql"], new[name]["sql"]
+            if before == after:
+                continue
+            comparison = compare(before, after)
+            match comparison.same:
+                case True:
+                    yield Noted(path=(*path, "sql"), text=f"step {name} means the same: only its text changed")
+                case False:
+                    parts = _named(list(comparison.parts)) or "its query"
+                    yield self._changed_sql((*path, "sql"), f"step {name}", f"what changed: {parts}", after)
+                case None:
+                    yield self._changed_sql(
+                        (*path, "sql"), f"step {name}", "its SQL can not be compared here, so it counts as changed", after
+                    )
+
+    def _changed_sql(self, path: tuple[str, ...], what: str, why: str, sql: str | None) -> JobChange:
+        undo = "write the old SQL again"
+        if self._stateful:
+            operators = f" ({', '.join(sorted(set(self._facts.operators)))})" if self._facts.operators else ""
+            reason = (
+                f"The checkpoint holds state{operators}; {why}. Some such changes are refused by {SPARK}, and others run and mix old and "
+                "new results in silence. This version does not tell them apart yet."
+            )
+            return Refused(path=path, text=what, why=reason, undo=undo)
+        if self._facts.committed and _brings_state(self._new, sql):
+            reason = f"The new query may keep state, and {SPARK} does not add state to a checkpoint that has none ({why})."
+            return Refused(path=path, text=what, why=reason, undo=undo)
+        return Restarted(path=path, text=what, why=f"{why}; the checkpoint holds no state that it could contradict")
+
+    def _outputs(self) -> Iterator[JobChange]:
+        old, new = self._old["outputs"], self._new["outputs"]
+        gone, added = [name for name in old if name not in new], [name for name in new if name not in old]
+        renamed = [(a, b) for a in gone for b in added if canonical(old[a]["table"]) == canonical(new[b]["table"])]
+        if renamed and self._facts.started:
+            before, after = renamed[0]
+            why = "An output's name is the folder of its checkpoint: under another one it would read everything again and repeat its rows."
+            yield Refused(path=("outputs", after), text=f"the name of output {before}", why=why, undo=f'keep output "{before}"')
+            return
+        for name in gone:
+            yield Restarted(path=("outputs", name), text=f"the output {name}", why="it is no longer written")
+        for name in added:
+            yield Restarted(
+                path=("outputs", name), text=f"the output {name}", why="it starts with a checkpoint of its own, from the beginning"
+            )
+        for name in (name for name in new if name in old):
+            yield from self._output(name, old[name], new[name])
+
+    def _output(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+        path = ("outputs", name)
+        if canonical(old["table"]) != canonical(new["table"]):
+            warning = f"rows written so far stay in {old['table']}; {new['table']} gets what comes from now on"
+            yield Restarted(path=(*path, "table"), text=f"the table of output {name}", why="Spark takes another table", warning=warning)
+        if old["mode"] != new["mode"] and self._stateful:
+            why = "The state was kept for the old mode: rows that complete needs were dropped, or rows that append waits for were written."
+            yield Refused(path=(*path, "mode"), text=f"the mode of output {name}", why=why, undo=f'write mode = "{old["mode"]}" again')
+        elif old["mode"] != new["mode"]:
+            yield Restarted(path=(*path, "mode"), text=f"the mode of output {name}", why="the checkpoint holds no state")
+        if old["from"] != new["from"]:
+            yield self._changed_sql((*path, "from"), f"the step that output {name} writes", "another step is written", None)
+        if canonical(old["options"]) != canonical(new["options"]):
+            yield Restarted(path=(*path, "options"), text=f"the options of output {name}", why="options are read at the start")
+        if canonical(old["columns"]) != canonical(new["columns"]):
+            yield Restarted(
+                path=(*path, "columns"), text=f"the columns of output {name}", why="the query casts its rows to the table's columns"
+            )
+
+    def _conf(self) -> Iterator[JobChange]:
+        old, new = self._old["conf"], self._new["conf"]
+        for name in sorted({*old, *new}):
+            if old.get(name) == new.get(name):
+                continue
+            pinned = self._facts.pinned.get(name) if self._facts.started else None
+            if pinned is not None:
+                text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
+                yield Pinned(path=("conf", name), text=text, value=pinned)
+            else:
+                yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
+
+
+def _declares_state(attributes: Attributes) -> bool:
+    streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
+    return bool(stateful_steps({name: attributes["steps"][name]["sql"] for name in attributes["step_order"]}, streams))
+
+
+def _brings_state(attributes: Attributes, sql: str | None) -> bool:
+    return (sql is not None and has_state(sql, []) is None) or _declares_state(attributes)
+
+
+def _sources(inputs: Attributes) -> list[str]:
+    """Each streamed source as its kind and place, in order."""
+    return [_source(item["source"]) for item in inputs.values() if item["kind"] == "stream"]
+
+
+def _source(source: Attributes) -> str:
+    match source["kind"]:
+        case "files":
+            return f"files in {source['path']}"
+        case "table":
+            return f"{source['table']}"
+        case kind:
+            return f"a {kind} stream"
+
+
+def _listed(sources: list[str]) -> str:
+    return " and ".join(sources) or "no stream"
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names)
+
+
+def _without(data: Attributes, *names: str) -> Attributes:
+    return {key: value for key, value in data.items() if key not in names}
+
+
+def _without_start(data: Data) -> Data:
+    return {**data, "source": _without(data["source"], "start_from")} if isinstance(data.get("source"), dict) else data

@@ -1,0 +1,256 @@
+"""Carries out what was planned for jobs: writes what should run, brings the application up, waits for its word.
+
+Touches control directories, and processes through ``Applications``.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    NotApplied,
+    Observation,
+    Outcome,
+    ReadRequest,
+    Recorded,
+    References,
+    Steer,
+)
+from flareiac_spark.application import is_alive
+from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, job_spec_to_json
+from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.analyse import analyse
+from flareiac_spark.job.definition import digest_of, spec_of
+from flareiac_spark.job.inspect import inspect_job
+from flareiac_spark.job.read import read_job
+from flareiac_spark.job.spec import is_finite
+from flareiac_spark.job.wait import Wanted, settled, trouble, wait_until_settled, wait_until_stopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One definition on its way into what should run."""
+
+    spec: JobSpec
+    digest: str
+    nonce: int
+    running: bool
+
+    def job(self) -> DesiredJob:
+        return DesiredJob(
+            digest=self.digest, spec=job_spec_to_json(self.spec), state="running" if self.running else "stopped", nonce=self.nonce
+        )
+
+
+class JobDriver:
+    """Jobs of every engine of one project."""
+
+    def __init__(self, applications: Applications) -> None:
+        self._applications = applications
+
+    def read(self, request: ReadRequest) -> Observation:
+        return read_job(request, self._applications)
+
+    def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
+        """Has Spark analyse every new or changed definition on empty frames."""
+        for request in requests:
+            self._applications.announce(_planned(request)["application"], request.references)
+        return analyse(requests, self._applications)
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        planned = _planned(request)
+        engine = planned["application"]
+        target = self._target(request, planned)
+        self._leave_old_application(request, engine)
+        self._applications.want(engine, request.references, _with(request.address, target.job()))
+        if not target.running:
+            return self._stopped(request, target)
+        if self._applications.bring_up(engine, request.cancel, request.progress) is None:
+            return NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
+        return self._started(request, target)
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        recorded = _recorded(request)
+        engine = recorded.attributes["application"]
+        self._applications.drop(engine, request.address)
+        self._await_stop(request.address, engine, request.cancel)
+        tables = ", ".join(str(output["table"]) for output in recorded.attributes["outputs"].values())
+        kept = f"stopped; {tables} and its rows stay"
+        checkpoint = recorded.attributes["checkpoint"]
+        return Applied(
+            attributes=recorded.attributes,
+            identity=_lasting(recorded.identity),
+            messages=(kept + (f", {checkpoint} too" if checkpoint else ""),),
+        )
+
+    def quiesce(self, request: ApplyRequest) -> Outcome:
+        recorded = _recorded(request)
+        return self._stop_by_state(request.address, recorded, request.cancel)
+
+    def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
+        recorded = _recorded(request)
+        if verb is Steer.STOP:
+            return self._stop_by_state(request.address, recorded, request.cancel)
+        engine = recorded.attributes["application"]
+        entry = self._entry(engine, request.address)
+        if entry is None:
+            return self.apply(replace(request, planned=recorded.attributes, payload=None))
+        nonce = entry.nonce + (verb is Steer.RESTART or self._has_failed(engine, request.address))
+        wanted = replace(entry, state="running", nonce=nonce)
+        self._applications.want(engine, request.references, _with(request.address, wanted))
+        if self._applications.bring_up(engine, request.cancel, request.progress) is None:
+            return NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
+        return self._await_settled(request, recorded.attributes, wanted, recorded.identity)
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        if request.action == "delete":
+            recorded = _recorded(request)
+            gone = self._entry(recorded.attributes["application"], request.address) is None
+            return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity)) if gone else None
+        planned = _planned(request)
+        target = self._target(request, planned)
+        entry = self._entry(planned["application"], request.address)
+        if entry is None or (entry.digest, entry.nonce, entry.state == "running") != (target.digest, target.nonce, target.running):
+            return None
+        if not target.running:
+            return Applied(attributes=planned, identity=_identity(request, target.digest, None))
+        status = read_status(self._applications.control(planned["application"]))
+        finite = is_finite(planned)
+        job = Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(status) if status else None
+        if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
+            return None
+        return Applied(attributes=planned, identity=_identity(request, target.digest, job))
+
+    def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
+        """See ``flareiac.sdk.provider.Inspecting``."""
+        del references
+        return inspect_job(address, recorded, self._applications)
+
+    # The parts of an apply
+
+    def _target(self, request: ApplyRequest, planned: Attributes) -> Target:
+        spec = spec_of(request.address, planned, request.references, self._applications.project)
+        digest = digest_of(spec, planned)
+        spec = replace(spec, run_id=digest if planned["mode"] == "batch" else None)
+        waits = is_finite(planned) and planned["run"] == "manual"
+        nonce = (request.payload or {}).get("nonce", 0)
+        return Target(spec=spec, digest=digest, nonce=nonce, running=not planned["stopped"] and not waits)
+
+    def _leave_old_application(self, request: ApplyRequest, engine: Attributes) -> None:
+        """A job that moves to another application must have stopped in the old one first."""
+        old = request.recorded.attributes["application"] if request.recorded else engine
+        if old["runtime_location"] != engine["runtime_location"]:
+            self._applications.drop(old, request.address)
+            self._await_stop(request.address, old, request.cancel)
+
+    def _stopped(self, request: ApplyRequest, target: Target) -> Outcome:
+        planned = _planned(request)
+        self._await_stop(request.address, planned["application"], request.cancel)
+        return Applied(attributes=planned, identity=_identity(request, target.digest, None))
+
+    def _started(self, request: ApplyRequest, target: Target) -> Outcome:
+        planned = _planned(request)
+        identity = _lasting(request.recorded.identity) if request.recorded else {}
+        outcome = self._await_settled(request, planned, target.job(), identity)
+        if isinstance(outcome, NotApplied) and request.recorded is None:
+            # It is among what should run, so it must be known: the next plan sees that it failed, and removing its block stops it.
+            return replace(outcome, attributes=planned, identity=_identity(request, target.digest, None))
+        return outcome
+
+    def _await_settled(self, request: ApplyRequest, attributes: Attributes, wanted: DesiredJob, identity: Attributes) -> Outcome:
+        control = self._applications.control(attributes["application"])
+        finite, within = is_finite(attributes), attributes["stability"]["within_ms"]
+        what = Wanted(address=request.address, digest=wanted.digest, nonce=wanted.nonce, finite=finite)
+        job = wait_until_settled(control, what, within, request.cancel, request.progress)
+        if job is None or job.phase == "failed":
+            status = read_status(control)
+            seen = job or (what.of(status) if status else None)
+            log = str(control.job_log(request.address))
+            return NotApplied(diagnostics=(trouble(request.address, seen, within, request.cancel.is_set(), log),))
+        if finite:
+            self._rest(request, attributes)
+        return Applied(
+            attributes=attributes, identity={**identity, **_identity(request, wanted.digest, job)}, messages=_messages(job, finite)
+        )
+
+    def _rest(self, request: ApplyRequest, attributes: Attributes) -> None:
+        """A completed run is not wanted any more: another start of the application must not do it again."""
+        entry = self._entry(attributes["application"], request.address)
+        if entry is not None:
+            self._applications.want(attributes["application"], request.references, _with(request.address, replace(entry, state="stopped")))
+
+    def _stop_by_state(self, address: str, recorded: Recorded, cancel: threading.Event) -> Outcome:
+        engine = recorded.attributes["application"]
+        entry = self._entry(engine, address)
+        if entry is not None and entry.state == "running":
+            self._applications.want(engine, {}, _with(address, replace(entry, state="stopped")))
+        self._await_stop(address, engine, cancel)
+        return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",))
+
+    def _await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
+        control = self._applications.control(engine)
+        if not is_alive(read_status(control)):
+            return
+        try:
+            wait_until_stopped(control, address, engine["graceful_stop_ms"] / 1000 + 60, cancel)
+        except Failure:
+            if is_alive(read_status(control)):
+                raise
+
+    def _entry(self, engine: Attributes, address: str) -> DesiredJob | None:
+        desired = read_desired(self._applications.control(engine))
+        return desired.jobs.get(address) if desired else None
+
+    def _has_failed(self, engine: Attributes, address: str) -> bool:
+        status = read_status(self._applications.control(engine))
+        job = status.jobs.get(address) if status else None
+        return job is not None and job.phase == "failed"
+
+
+def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
+    return lambda current: replace(current, jobs={**current.jobs, address: job})
+
+
+def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attributes:
+    """What is recorded of a job: which definition runs, as which queries, or what its run gave."""
+    before = _lasting(request.recorded.identity) if request.recorded else {}
+    identity: Attributes = {**before, "digest": digest}
+    if job is None:
+        return {**identity, "result": None}
+    if job.queries:
+        identity["queries"] = {query.output: {"id": query.id, "run_id": query.run_id} for query in job.queries}
+    result = job.result
+    identity["result"] = None
+    if result is not None:
+        identity["result"] = {"run_id": result.run_id, "snapshot_id": result.snapshot_id, "rows": result.rows}
+    elif job.phase == "completed":
+        identity["result"] = {"run_id": digest, "snapshot_id": None, "rows": None}
+    return identity
+
+
+def _lasting(identity: Attributes) -> Attributes:
+    """An identity without what was observed in one moment."""
+    return {key: value for key, value in identity.items() if key != "observed"}
+
+
+def _messages(job: JobStatus, finite: bool) -> tuple[str, ...]:
+    if not finite:
+        return (f"{job.phase}",)
+    if job.result is None:
+        return ("completed",)
+    rows = "" if job.result.rows is None else f"{job.result.rows} rows"
+    return (f"completed {rows}".strip() + (" (by an earlier run)" if job.result.found else ""),)
+
+
+def _planned(request: ApplyRequest) -> Attributes:
+    assert request.planned is not None, "only a removal has no plan"
+    return request.planned
+
+
+def _recorded(request: ApplyRequest) -> Recorded:
+    assert request.recorded is not None, "only what is recorded runs"
+    return request.recorded

@@ -1,0 +1,94 @@
+"""What was observed of a job, as the planner reads it. Carried in the observation's identity, under ``observed``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from flareiac.kernel.data import Attributes
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk
+
+KEY = "observed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputFacts:
+    """The checkpoint of one output's query: sources as (kind, folders), operators by name."""
+
+    query_id: str
+    started: int | None
+    committed: int | None
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    operators: tuple[str, ...] = ()
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there); ``alive`` and ``phase`` are the application's.
+
+    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``checkpoints`` by output, if started.
+    """
+
+    digest: str | None = None
+    state: str | None = None
+    nonce: int = 0
+    alive: bool = False
+    ended: str = ""
+    phase: str | None = None
+    error: str | None = None
+    checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
+
+    @property
+    def committed(self) -> bool:
+        """Whether any query has committed a batch."""
+        return any(item.committed is not None for item in self.checkpoints.values())
+
+    @property
+    def started(self) -> bool:
+        """Whether any query has begun a batch."""
+        return any(item.started is not None for item in self.checkpoints.values())
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Stateful operators on disk, as Spark calls them."""
+        return tuple(name for item in self.checkpoints.values() for name in item.operators)
+
+    @property
+    def pinned(self) -> dict[str, str]:
+        """Settings that Spark keeps from the first start."""
+        return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
+
+
+def encode(facts: Facts) -> Attributes:
+    """As plain data."""
+    data: Attributes = asdict(facts)
+    return data
+
+
+def decode(identity: Attributes) -> Facts:
+    """The facts in an observation's identity; empty ones where there are none."""
+    data = identity.get(KEY)
+    if not isinstance(data, dict):
+        return Facts()
+    checkpoints = {
+        name: OutputFacts(
+            **{
+                **item,
+                "sources": tuple((kind, tuple(folders)) for kind, folders in item["sources"]),
+                "operators": tuple(item["operators"]),
+            }
+        )
+        for name, item in data["checkpoints"].items()
+    }
+    return Facts(**{**data, "checkpoints": checkpoints})
+
+
+def of_disk(found: CheckpointOnDisk) -> OutputFacts:
+    """What the planner needs of a checkpoint."""
+    return OutputFacts(
+        query_id=found.query_id,
+        started=found.started,
+        committed=found.committed,
+        sources=tuple((source.kind, source.folders) for source in found.sources),
+        operators=tuple(operator.name for operator in found.operators),
+        conf=dict(found.conf),
+    )

@@ -1,0 +1,86 @@
+"""What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
+
+from collections.abc import Mapping
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, References, Unreadable
+from flareiac_spark.application import is_alive
+from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
+from flareiac_spark.checkpoint.folder import damage
+from flareiac_spark.checkpoint.spec import folder_of
+from flareiac_spark.control import Desired, JobStatus, Status
+from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
+from flareiac_spark.job.spec import is_finite
+
+
+def read_job(request: ReadRequest, applications: Applications) -> Observation:
+    """Present when it is among what should run; ``attributes`` are the recorded ones, but for what was stopped by hand."""
+    attributes = request.recorded.attributes if request.recorded else request.desired
+    assert attributes is not None, "a question is about something declared or recorded"
+    try:
+        control = applications.control(attributes["application"])
+        desired, status = read_desired(control), read_status(control)
+        facts = _facts(request.address, desired, status, checkpoints_of(attributes, request.references, applications))
+    except Failure as failure:
+        return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
+    except Damaged as trouble:
+        return Unreadable(diagnostic=damage(request.address, trouble))
+    if request.recorded is None:
+        # What an apply that failed may have left counts as not there: it is taken over by name.
+        return Missing() if not facts.checkpoints else Present(attributes=attributes, identity={KEY: encode(facts)})
+    if facts.digest is None:
+        return Missing(reason="it is no longer among what should run")
+    identity = {**request.recorded.identity, KEY: encode(facts)}
+    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=_unhealthy(facts))
+
+
+def checkpoints_of(attributes: Attributes, references: References, applications: Applications) -> dict[str, OutputFacts]:
+    """The checkpoints of a job's queries, by output, where a query has started. Raises ``Damaged``."""
+    reference = attributes["checkpoint"]
+    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+    if checkpoint is None:
+        return {}
+    place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
+    found: dict[str, OutputFacts] = {}
+    for output in sorted(attributes["outputs"]):
+        on_disk = read_checkpoint(folder_of(place, checkpoint.identity, output, applications.project))
+        if on_disk is not None:
+            found[output] = of_disk(on_disk)
+    return found
+
+
+def _facts(address: str, desired: Desired | None, status: Status | None, checkpoints: Mapping[str, OutputFacts]) -> Facts:
+    wanted = desired.jobs.get(address) if desired else None
+    job = status.jobs.get(address) if status else None
+    alive = is_alive(status)
+    ended = status.application.reason if status is not None and not alive and status.application.phase == "ended" else ""
+    return Facts(
+        digest=wanted.digest if wanted else None,
+        state=wanted.state if wanted else None,
+        nonce=wanted.nonce if wanted else 0,
+        alive=alive,
+        ended=ended,
+        phase=job.phase if job else None,
+        error=heart(job),
+        checkpoints=checkpoints,
+    )
+
+
+def heart(job: JobStatus | None) -> str | None:
+    """The heart of a job's last error, as one text."""
+    if job is None or job.last_error is None:
+        return None
+    return f"{job.last_error.error_class}: {job.last_error.message}"
+
+
+def _live(attributes: Attributes, facts: Facts) -> Attributes:
+    by_hand = facts.state == "stopped" and not is_finite(attributes) and not attributes["stopped"]
+    return {**attributes, "stopped": True} if by_hand else attributes
+
+
+def _unhealthy(facts: Facts) -> tuple[str, ...]:
+    if facts.alive and facts.phase in ("failed", "backoff"):
+        return (f"{facts.phase}: {facts.error}",)
+    return ()

@@ -1,0 +1,85 @@
+"""Is a job stable, done, or stopped? Reads the application's word until it says so."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark.application import wait_for
+from flareiac_spark.control import ControlDirectory, JobStatus, Status
+from flareiac_spark.job.read import heart
+
+WHILE_A_RUN_TAKES: Final = 30 * 24 * 3600.0
+"""Seconds: a finite run takes as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The definition that must be the one that runs."""
+
+    address: str
+    digest: str
+    nonce: int
+    finite: bool
+
+    def of(self, status: Status) -> JobStatus | None:
+        """Its status, or None while the application still tells of another definition."""
+        job = status.jobs.get(self.address)
+        return job if job is not None and (job.digest, job.nonce) == (self.digest, self.nonce) else None
+
+
+def settled(job: JobStatus, *, finite: bool) -> bool:
+    """Whether nothing more is to be waited for: it failed, ended, or is stable."""
+    if job.phase in ("failed", "completed"):
+        return True
+    if finite:
+        return False
+    return job.phase == "idle" or (job.phase == "running" and bool(job.queries) and all(item.batch is not None for item in job.queries))
+
+
+def wait_until_settled(
+    control: ControlDirectory, wanted: Wanted, within_ms: int, cancel: threading.Event, progress: Callable[[str], None]
+) -> JobStatus | None:
+    """The job once it is settled; None when cancelled or not settled within the time. Raises ``Failure`` if the application dies."""
+    last: list[str] = []
+
+    def look(status: Status) -> JobStatus | None:
+        job = wanted.of(status)
+        if job is None:
+            return None
+        if job.phase not in last:
+            last[:] = [job.phase]
+            progress(job.phase)
+        return job if settled(job, finite=wanted.finite) else None
+
+    timeout = WHILE_A_RUN_TAKES if wanted.finite else within_ms / 1000
+    return wait_for(control, look, timeout=timeout, cancel=cancel)
+
+
+def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, cancel: threading.Event) -> bool:
+    """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more either)."""
+
+    def look(status: Status) -> bool:
+        job = status.jobs.get(address)
+        return job is None or job.phase in ("stopped", "completed", "failed")
+
+    return bool(wait_for(control, look, timeout=timeout, cancel=cancel))
+
+
+def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
+    """Why a job did not become stable."""
+    if cancelled:
+        return error("FIK070", f"{address} was asked to start", "The apply was cancelled before it was stable.", address=address)
+    if job is not None and job.phase == "failed":
+        text = heart(job) or "The application gives no reason."
+        kind = "It will fail again until its definition changes." if job.last_error and job.last_error.permanent else ""
+        return error("FIK071", f"{address} failed", f"{text}\n{kind} Its log is {log}.".replace("\n Its", "\nIts"), address=address)
+    said = f" Its last error: {heart(job)}." if heart(job) else ""
+    return error(
+        "FIK072",
+        f"{address} is not stable after {within_ms / 1000:.0f} s",
+        f"It was started and goes on trying: it has committed no batch yet.{said} Raise stability = {{ within = ... }} if it needs longer. "
+        f"Its log is {log}.",
+        address=address,
+    )

@@ -1,0 +1,119 @@
+"""The provider of Spark: engines, streams, checkpoints, jobs."""
+
+from collections.abc import Callable, Sequence
+
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, References, ResourceType
+from flareiac_spark.checkpoint import schema as checkpoint_schema
+from flareiac_spark.checkpoint import spec as checkpoint_spec
+from flareiac_spark.checkpoint.driver import CheckpointDriver
+from flareiac_spark.checkpoint.plan import CheckpointPlanner
+from flareiac_spark.engine import schema as engine_schema
+from flareiac_spark.engine import spec as engine_spec
+from flareiac_spark.engine.application import Applications, packages_of
+from flareiac_spark.job import claims as job_claims
+from flareiac_spark.job import schema as job_schema
+from flareiac_spark.job import spec as job_spec
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark.job.plan import JobPlanner
+from flareiac_spark.stream import schema as stream_schema
+from flareiac_spark.stream import spec as stream_spec
+
+
+class SparkProvider:
+    """See ``flareiac.sdk.provider.Provider``."""
+
+    name = "spark"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        return (_ENGINE, _STREAM, _CHECKPOINT, _JOB)
+
+    def functions(self) -> Sequence[Function]:
+        return ()
+
+    def open(self, project: Project) -> "SparkSession":
+        return SparkSession(project)
+
+    def serve(self, location: str) -> int:
+        """Runs the driver of an application in this process."""
+        from flareiac_spark.control import ControlDirectory
+        from flareiac_spark.driver.application import Application
+
+        return Application(ControlDirectory(location)).run()
+
+
+class SparkSession:
+    """An open provider: no Spark runs in it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._applications = Applications(project)
+
+    def driver(self, type_name: str) -> Driver:
+        match type_name:
+            case "checkpoint":
+                return CheckpointDriver(self._project)
+            case "job":
+                return JobDriver(self._applications)
+            case _:
+                raise ValueError(f"{type_name} has no driver")
+
+    def checks(self, references: References) -> Sequence[Check]:
+        """Java, jars and the rest that an application needs."""
+        from flareiac_spark.runtime.doctor import check_runtime
+
+        return check_runtime(self._project.root, _packages(references))
+
+    def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]:
+        """Fetches and locks the jars."""
+        from flareiac_spark.runtime.init import init
+
+        report = init(self._project.root, _packages(references), progress)
+        lines = [f"{jar.coordinate}{' (fetched)' if jar.fetched else ''}" for jar in report.jars]
+        lines.append(f"{report.lock_file.name} {'written' if report.lock_changed else 'unchanged'}")
+        return (*lines, "class-data archive: being made in the background") if report.archive_started else tuple(lines)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _packages(references: References) -> tuple[str, ...]:
+    return packages_of([item.attributes for item in references.values() if item.type == "engine"], references)
+
+
+_ENGINE = ResourceType(
+    name="engine",
+    kind=Kind.CONNECTION,
+    schema=engine_schema.SCHEMA,
+    description="Where jobs run.",
+    canonical=engine_spec.canonical,
+    default={},
+    order=10,
+)
+_STREAM = ResourceType(
+    name="stream",
+    kind=Kind.DECLARATION,
+    schema=stream_schema.SCHEMA,
+    description="A source of unbounded data.",
+    canonical=stream_spec.canonical,
+    order=20,
+)
+_CHECKPOINT = ResourceType(
+    name="checkpoint",
+    kind=Kind.MANAGED,
+    schema=checkpoint_schema.SCHEMA,
+    description="The offsets and state of a streaming job.",
+    canonical=checkpoint_spec.canonical,
+    planner=CheckpointPlanner(),
+    claims=checkpoint_spec.claims,
+    order=30,
+)
+_JOB = ResourceType(
+    name="job",
+    kind=Kind.MANAGED,
+    schema=job_schema.SCHEMA,
+    description="A query that runs.",
+    canonical=job_spec.canonical,
+    planner=JobPlanner(),
+    claims=job_claims.claims,
+    order=40,
+)

@@ -1,0 +1,124 @@
+"""What a query means does not depend on how it is written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac_spark.sql.fingerprint import compare, fingerprint
+from flareiac_spark.sql.relations import columns_given, columns_read, relations
+from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
+
+QUERIES = (
+    "SELECT a, b FROM t WHERE a > 1 AND b < 2",
+    "SELECT c.*, a.name AS airline FROM cleaned c LEFT JOIN airlines a ON c.carrier = a.carrier",
+    "SELECT window(ts, '1 hour').start AS h, carrier, count(*) AS n FROM f GROUP BY window(ts, '1 hour'), carrier",
+    "WITH x AS (SELECT a FROM t), y AS (SELECT b FROM t) SELECT * FROM x CROSS JOIN y",
+    "SELECT DISTINCT a FROM t",
+)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+@given(data=st.data())
+def test_layout_and_comments_mean_nothing(sql: str, data: st.DataObject) -> None:
+    words = sql.split(" ")
+    gaps = data.draw(
+        st.lists(st.sampled_from([" ", "\n", "  ", "\t", " /* why */ ", " -- because\n"]), min_size=len(words), max_size=len(words))
+    )
+    inside_text = any("'" in word for word in words)
+    spread = sql.replace(" FROM ", "\n  FROM ") if inside_text else "".join(word + gap for word, gap in zip(words, gaps, strict=True))
+    assert compare(sql, spread).same is True
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT a FROM t WHERE a > 1 AND b < 2", "select A from T where B < 2 and A > 1"),
+        ("SELECT x.a FROM t x", "SELECT a FROM t"),
+        ("SELECT `a` FROM t", "SELECT a FROM t"),
+        ("SELECT a AS a FROM t", "SELECT a FROM t"),
+        ("SELECT f.a, c.n FROM f JOIN c ON f.k = c.k", "SELECT x.a, y.n FROM f AS x JOIN c AS y ON x.k = y.k"),
+        ("WITH p AS (SELECT 1 AS x FROM t), q AS (SELECT 2 AS y FROM t) SELECT x, y FROM p CROSS JOIN q",
+         "WITH q AS (SELECT 2 AS y FROM t), p AS (SELECT 1 AS x FROM t) SELECT x, y FROM p CROSS JOIN q"),
+    ],
+)  # fmt: skip
+def test_the_same_meaning(old: str, new: str) -> None:
+    assert compare(old, new).same is True
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("SELECT sum(x) AS s FROM t GROUP BY k", "SELECT max(x) AS s FROM t GROUP BY k", "aggregates"),
+        ("SELECT sum(x) AS s FROM t GROUP BY k", "SELECT sum(x) AS s FROM t GROUP BY k, j", "grouping"),
+        ("SELECT a FROM t JOIN s USING (k)", "SELECT a FROM t LEFT JOIN s USING (k)", "joins"),
+        ("SELECT a FROM t", "SELECT a FROM t WHERE a > 1", "filters"),
+        ("SELECT a FROM t", "SELECT a, b FROM t", "projections"),
+        ("SELECT a FROM t", "SELECT a FROM u", "sources"),
+        ("SELECT a FROM t", "SELECT DISTINCT a FROM t", "distinct"),
+        ("SELECT a FROM t WHERE s = 'X'", "SELECT a FROM t WHERE s = 'x'", "filters"),
+        (
+            "SELECT count(*) AS n FROM t GROUP BY window(ts, '1 hour')",
+            "SELECT count(*) AS n FROM t GROUP BY window(ts, '2 hours')",
+            "windows",
+        ),
+    ],
+)
+def test_another_meaning_names_its_part(old: str, new: str, part: str) -> None:
+    found = compare(old, new)
+    assert found.same is False
+    assert part in found.parts
+
+
+def test_what_can_not_be_read_is_unknown() -> None:
+    assert fingerprint("SELECT FROM WHERE (") is None
+    assert compare("SELECT a FROM t", "SELECT FROM WHERE (").same is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("SELECT a FROM t", None),
+        ("SELECT count(*) AS n FROM t", Stateful.AGGREGATION),
+        ("SELECT a FROM t GROUP BY a", Stateful.AGGREGATION),
+        ("SELECT sum(a) OVER (PARTITION BY k) AS s FROM t", None),
+        ("SELECT DISTINCT a FROM t", Stateful.DISTINCT),
+        ("SELECT t.a FROM t JOIN static s USING (k)", None),
+        ("SELECT t.a FROM t JOIN u USING (k)", Stateful.JOIN),
+        ("SELECT a FROM t WHERE a > (SELECT max(x) FROM static)", None),
+        ("WITH q AS (SELECT a FROM t) SELECT count(a) AS n FROM q", Stateful.AGGREGATION),
+        ("SELECT a FROM t UNION SELECT a FROM u", Stateful.DISTINCT),
+        ("SELECT a FROM t UNION ALL SELECT a FROM u", None),
+    ],
+)
+def test_which_queries_over_streams_hold_state(sql: str, kind: Stateful | None) -> None:
+    found = stateful_steps({"s": sql}, ["t", "u"])
+    assert [item.kind for item in found] == ([] if kind is None else [kind])
+
+
+def test_a_step_over_a_streaming_step_is_one_too() -> None:
+    found = stateful_steps({"a": "SELECT x FROM t", "b": "SELECT count(x) AS n FROM a", "c": "SELECT count(y) AS n FROM static"}, ["t"])
+    assert [item.step for item in found] == ["b"]
+
+
+def test_state_of_unreadable_sql_is_not_guessed() -> None:
+    assert has_state("SELECT FROM GROUP BY (") is None
+
+
+def test_relations_leave_out_ctes() -> None:
+    assert set(relations("WITH q AS (SELECT * FROM t) SELECT * FROM q JOIN lake.demo.x USING (k)") or ()) == {"t", "lake.demo.x"}
+
+
+def test_only_read_columns_count() -> None:
+    known = ["a", "b", "K", "z"]
+    assert columns_read(["SELECT f.a FROM flights f JOIN x USING (k)"], "flights", known) == {"a", "k"}
+    assert columns_read(["SELECT f.* FROM flights f"], "flights", known) == {"a", "b", "k", "z"}
+    assert columns_read(["SELECT count(*) AS n FROM flights"], "flights", known) == {"a", "b", "k", "z"}
+    assert columns_read(["SELECT FROM ("], "flights", known) == {"a", "b", "k", "z"}
+
+
+def test_columns_that_a_query_gives() -> None:
+    inputs = {"cleaned": ["a", "b"], "airlines": ["k", "name"]}
+    assert columns_given("SELECT c.*, l.name AS airline FROM cleaned c JOIN airlines l ON c.a = l.k", inputs) == ("a", "b", "airline")
+    assert columns_given("SELECT * FROM cleaned JOIN airlines USING (a)", inputs) is None
+    assert columns_given("SELECT *, 1 AS one FROM cleaned", inputs) == ("a", "b", "one")
+    assert columns_given("SELECT a + 1 FROM cleaned", inputs) is None
