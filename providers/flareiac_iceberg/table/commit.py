@@ -19,12 +19,12 @@ class Exists(Exception):
 
 def create(connections: Connections, target: Target, what: Definition, location: str | None, key: str) -> None:
     """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
+    catalog = connections.get(target.catalog)  # first: pyiceberg's modules import each other in circles, and ``get`` lets one thread in
     from pyiceberg.exceptions import TableAlreadyExistsError
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.table.sorting import SortOrder
 
-    catalog = connections.get(target.catalog)
     with trouble_told(target.catalog):
         _ensure_namespace(catalog, target.namespace, key)
         try:
@@ -59,6 +59,7 @@ def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
 
 def commit(connections: Connections, target: Target, metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> None:
     """One commit on top of this metadata's uuid and ids; with ``empty`` only if there are no rows. Raises ``Conflict`` or ``Failure``."""
+    catalog = connections.get(target.catalog)  # before the imports, as in ``create``
     from pydantic import TypeAdapter
     from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
     from pyiceberg.table.update import TableRequirement, TableUpdate
@@ -67,7 +68,6 @@ def commit(connections: Connections, target: Target, metadata: Attributes, updat
     requirement = TypeAdapter(TableRequirement)
     steps = tuple(update.validate_python(item) for item in updates)
     needs = tuple(requirement.validate_python(item) for item in requirements(metadata, empty=empty))
-    catalog = connections.get(target.catalog)
     with trouble_told(target.catalog):
         try:
             table = catalog.load_table((*target.namespace.split("."), target.name))
