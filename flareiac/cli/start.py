@@ -58,7 +58,8 @@ def new(directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
     except OSError as trouble:
         terminal.say(f"Error: {target} can not be written: {trouble.strerror}.")
         return ExitCode.ERROR
-    terminal.out(f"Wrote {target}.\nNext: flareiac -chdir={directory} init, then plan and apply.")
+    where = "" if root == terminal.CURRENT.root else f" -chdir={directory}"
+    terminal.out(f"Wrote {target}.\nNext: flareiac{where} init, then plan and apply.")
     return ExitCode.DONE
 
 
