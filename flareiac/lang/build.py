@@ -1,0 +1,363 @@
+"""Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although the grammar takes it."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from flareiac.lang.origin import Origin
+from flareiac.lang.syntax import (
+    AttributeNode,
+    Binary,
+    BlockNode,
+    Body,
+    Call,
+    Conditional,
+    Expression,
+    ForObject,
+    ForTuple,
+    GetAttribute,
+    Index,
+    Label,
+    Literal,
+    ObjectConstructor,
+    ObjectItem,
+    Parentheses,
+    Splat,
+    Template,
+    TupleConstructor,
+    Unary,
+    Variable,
+)
+from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.template_parts import Mark, Piece, Text, assemble
+from flareiac.lang.tokens import Token
+
+Part: TypeAlias = Any
+"""What a symbol of the grammar is worth: a token, a node, a list to be spliced, or None for newlines."""
+
+
+class Step(NamedTuple):
+    """One step after an expression: an attribute's name or an index."""
+
+    name: str | None
+    key: Expression | None
+    start: int
+    end: int
+
+
+class Tail(NamedTuple):
+    """A splat operator with the steps that the grammar gives to it."""
+
+    full: bool
+    steps: list[Step]
+    start: int
+    end: int
+
+
+_MAX_DIGITS: Final = 4096
+"""Longer numbers are refused: nobody writes them, and arithmetic on them would take for ever."""
+
+
+class Builder:
+    """Handlers by rule name for one piece of text. ``troubles`` collects what is wrong without stopping the reading."""
+
+    def __init__(self, text: str, origin: Origin) -> None:
+        self.text, self.origin = text, origin
+        self.troubles: list[SyntaxTrouble] = []
+        self.handlers: dict[str, Callable[[list[Part]], Part]] = {
+            "start": lambda values: self.body(values, 0, len(text)),
+            "body": list,
+            "attribute": self.attribute,
+            "block": self.block,
+            "new_line_or_comment": lambda _values: None,
+            "identifier": self.word,
+            "keyword": self.word,
+            "literal_value": self.constant,
+            "int_lit": self.number,
+            "float_lit": self.number,
+            "string": self.string,
+            "string_part": lambda values: values[0],
+            "interpolation": self.mark,
+            "template_if_start": self.mark,
+            "template_else": self.mark,
+            "template_endif": self.mark,
+            "template_for_start": self.mark,
+            "template_endfor": self.mark,
+            "conditional": self.conditional,
+            "binary_op": self.binary,
+            "binary_term": list,
+            "binary_operator": lambda values: values[0],
+            "unary_op": self.unary,
+            "expr_term": self.parentheses,
+            "tuple": self.tuple_constructor,
+            "object": self.object_constructor,
+            "object_elem": self.object_item,
+            "function_call": self.call,
+            "arguments": list,
+            "index_expr_term": lambda values: self.step(values[0], values[1]),
+            "get_attr_expr_term": lambda values: self.step(values[0], values[1]),
+            "attr_splat_expr_term": self.splat,
+            "full_splat_expr_term": self.splat,
+            "braces_index": lambda values: Step(None, values[1], values[0].start, values[-1].end),
+            "short_index": lambda values: Step(None, self.number(values[1:]), values[0].start, values[-1].end),
+            "get_attr": lambda values: Step(self.written(values[1]), None, values[0].start, values[1].end),
+            "attr_splat": lambda values: Tail(False, values[1:], values[0].start, values[-1].end),
+            "full_splat": lambda values: Tail(True, values[1:], values[0].start, values[-1].end),
+            "for_tuple_expr": self.for_tuple,
+            "for_object_expr": self.for_object,
+            "for_intro": list,
+            "for_cond": list,
+        }
+
+    def written(self, part: Part) -> str:
+        return self.text[part.start : part.end]
+
+    def word(self, values: list[Part]) -> Variable:
+        token = values[0]
+        return Variable(origin=self.origin, start=token.start, end=token.end, name=token.text)
+
+    def constant(self, values: list[Part]) -> Literal:
+        token = values[0]
+        return Literal(origin=self.origin, start=token.start, end=token.end, value={"true": True, "false": False, "null": None}[token.text])
+
+    def number(self, values: list[Part]) -> Literal:
+        token = values[0]
+        try:
+            value = Decimal(token.text)
+        except ArithmeticError:
+            value = Decimal(0)
+        if len(token.text) > _MAX_DIGITS or abs(value.adjusted()) > _MAX_DIGITS:
+            self.complain("FIL012", "Number out of range", f"Numbers may have up to {_MAX_DIGITS} digits.", token.start, token.end)
+            value = Decimal(0)
+        return Literal(origin=self.origin, start=token.start, end=token.end, value=value)
+
+    def complain(self, code: str, summary: str, detail: str, start: int, end: int) -> None:
+        self.troubles.append(SyntaxTrouble(code, summary, detail, start, end))
+
+    # Bodies
+
+    def attribute(self, values: list[Part]) -> AttributeNode:
+        name, _, expr = values
+        return AttributeNode(origin=self.origin, start=name.start, end=expr.end, name=self.written(name), expr=expr)
+
+    def block(self, values: list[Part]) -> BlockNode:
+        brace = next(index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LBRACE")
+        name, labels, items, opened, closed = values[0], values[1:brace], values[brace + 1 : -1], values[brace], values[-1]
+        if "\n" in self.text[values[brace - 1].end : opened.start]:
+            self.complain(
+                "FIL013",
+                "Invalid block definition",
+                "The opening brace stands on the line of the block's header.",
+                opened.start,
+                opened.end,
+            )
+        self.check_braces(items, opened, closed)
+        body = self.body(items, opened.start, closed.end)
+        return BlockNode(
+            origin=self.origin,
+            start=name.start,
+            end=closed.end,
+            type=self.written(name),
+            label_nodes=tuple(self.label(part) for part in labels),
+            body=body,
+        )
+
+    def label(self, part: Part) -> Label:
+        if isinstance(part, Template) or (isinstance(part, Literal) and self.text.startswith("<<", part.start)):
+            self.complain(
+                "FIL013", "Invalid block label", "A block's label is a plain string or a name, without interpolation.", part.start, part.end
+            )
+            return Label(origin=self.origin, start=part.start, end=part.end, text="")
+        text = part.value if isinstance(part, Literal) and isinstance(part.value, str) else self.written(part)
+        return Label(origin=self.origin, start=part.start, end=part.end, text=text)
+
+    def check_braces(self, items: list[Part], opened: Token, closed: Token) -> None:
+        """A block of one line holds one attribute at most; in any other, every item stands on lines of its own."""
+        if not items:
+            return
+        if "\n" in self.text[opened.end : items[0].start]:
+            if "\n" not in self.text[items[-1].end : closed.start]:
+                self.missing_newline(items[-1], closed.start)
+            return
+        if len(items) > 1 or isinstance(items[0], BlockNode):
+            self.complain(
+                "FIL013",
+                "Invalid one-line block",
+                "A block written on one line may hold one attribute only. Begin a new line after the opening brace.",
+                items[0].start,
+                items[-1].end,
+            )
+        elif "\n" in self.text[items[0].end : closed.start]:
+            self.complain("FIL013", "Invalid one-line block", "Its closing brace stands on the same line.", closed.start, closed.end)
+
+    def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
+        what = "attribute" if isinstance(item, AttributeNode) else "block"
+        self.complain(
+            "FIL011",
+            f"Missing newline after {what}",
+            f"An {what} definition ends with its line." if what == "attribute" else "A block ends with its line.",
+            start,
+            start + 1,
+        )
+
+    def body(self, items: list[Part], start: int, end: int) -> Body:
+        attributes: dict[str, AttributeNode] = {}
+        blocks: list[BlockNode] = []
+        before: AttributeNode | BlockNode | None = None
+        for item in items:
+            if before is not None and "\n" not in self.text[before.end : item.start]:
+                self.missing_newline(before, item.start)
+            before = item
+            if isinstance(item, BlockNode):
+                blocks.append(item)
+            elif (first := attributes.setdefault(item.name, item)) is not item:
+                line = self.origin.lines.position(self.origin.base + first.start).line
+                self.complain(
+                    "FIL014",
+                    "Attribute set twice",
+                    f'"{item.name}" was already set on line {line}.',
+                    item.start,
+                    item.start + len(item.name),
+                )
+        return Body(origin=self.origin, start=start, end=end, attributes=tuple(attributes.values()), blocks=tuple(blocks))
+
+    # Expressions
+
+    def parentheses(self, values: list[Part]) -> Parentheses:
+        opened, inner, closed = values
+        return Parentheses(origin=self.origin, start=opened.start, end=closed.end, inner=inner)
+
+    def unary(self, values: list[Part]) -> Unary:
+        token, operand = values
+        return Unary(origin=self.origin, start=token.start, end=operand.end, operator=token.text, operand=operand)
+
+    def binary(self, values: list[Part]) -> Binary:
+        left, token, right = values
+        return Binary(origin=self.origin, start=left.start, end=right.end, operator=token.text, left=left, right=right)
+
+    def conditional(self, values: list[Part]) -> Conditional:
+        condition, then, otherwise = (part for part in values if not isinstance(part, Token))
+        return Conditional(
+            origin=self.origin, start=condition.start, end=otherwise.end, condition=condition, then=then, otherwise=otherwise
+        )
+
+    def step(self, source: Expression, step: Step) -> GetAttribute | Index:
+        if step.name is not None:
+            return GetAttribute(origin=self.origin, start=source.start, end=step.end, source=source, name=step.name)
+        assert step.key is not None
+        return Index(origin=self.origin, start=source.start, end=step.end, source=source, key=step.key)
+
+    def splat(self, values: list[Part]) -> Expression:
+        """``.*`` takes attribute steps only; what follows an index applies to the whole result."""
+        source, tail = values
+        inside = tail.steps
+        if not tail.full:
+            inside = inside[: next((index for index, step in enumerate(inside) if step.name is None), len(inside))]
+        steps = tuple(step.key if step.name is None else step.name for step in inside)
+        end = inside[-1].end if inside else (tail.end if not tail.steps else tail.steps[0].start)
+        result: Expression = Splat(origin=self.origin, start=source.start, end=end, source=source, steps=steps)
+        for step in tail.steps[len(inside) :]:
+            result = self.step(result, step)
+        return result
+
+    def tuple_constructor(self, values: list[Part]) -> TupleConstructor:
+        items = tuple(part for part in values if not isinstance(part, Token))
+        return TupleConstructor(origin=self.origin, start=values[0].start, end=values[-1].end, items=items)
+
+    def object_constructor(self, values: list[Part]) -> ObjectConstructor:
+        items: list[ObjectItem] = [part for part in values if isinstance(part, ObjectItem)]
+        for before, item in pairwise(items):
+            gap = self.text[before.end : item.start]
+            if "\n" not in gap and "," not in gap:
+                self.complain(
+                    "FIL011",
+                    "Missing attribute separator",
+                    "Items of an object are separated by a comma or a newline.",
+                    item.start,
+                    item.start + 1,
+                )
+        return ObjectConstructor(origin=self.origin, start=values[0].start, end=values[-1].end, items=tuple(items))
+
+    def object_item(self, values: list[Part]) -> ObjectItem:
+        key, _, value = values
+        if isinstance(key, GetAttribute | Index | Splat):
+            self.complain(
+                "FIL015",
+                "Ambiguous attribute key",
+                "To use the value of this expression as the key, put it in parentheses; to use its text, in quotes.",
+                key.start,
+                key.end,
+            )
+        if isinstance(key, Literal) and not isinstance(key.value, str | Decimal):
+            key = Variable(origin=self.origin, start=key.start, end=key.end, name=self.written(key))
+        return ObjectItem(origin=self.origin, start=key.start, end=value.end, key=key, value=value)
+
+    def call(self, values: list[Part]) -> Call:
+        opened = next(index for index, part in enumerate(values) if isinstance(part, Token) and part.kind == "LPAR")
+        name = "::".join(part.name for part in values[:opened] if isinstance(part, Variable))
+        arguments = tuple(part for part in values[opened + 1 :] if not isinstance(part, Token))
+        expand = any(isinstance(part, Token) and part.kind == "ELLIPSIS" for part in values[opened + 1 :])
+        return Call(origin=self.origin, start=values[0].start, end=values[-1].end, name=name, arguments=arguments, expand=expand)
+
+    def for_tuple(self, values: list[Part]) -> ForTuple:
+        names, rest, _ = self.loop(values)
+        return ForTuple(
+            origin=self.origin,
+            start=values[0].start,
+            end=values[-1].end,
+            key_name=names[0] if len(names) == 2 else None,
+            value_name=names[-1],
+            collection=rest[0],
+            result=rest[1],
+            condition=rest[2] if len(rest) > 2 else None,
+        )
+
+    def for_object(self, values: list[Part]) -> ForObject:
+        names, rest, kinds = self.loop(values)
+        return ForObject(
+            origin=self.origin,
+            start=values[0].start,
+            end=values[-1].end,
+            key_name=names[0] if len(names) == 2 else None,
+            value_name=names[-1],
+            collection=rest[0],
+            result_key=rest[1],
+            result=rest[2],
+            condition=rest[3] if len(rest) > 3 else None,
+            group="ELLIPSIS" in kinds,
+        )
+
+    def loop(self, values: list[Part]) -> tuple[list[str], list[Expression], list[str]]:
+        """The names, the expressions and the kinds of tokens of a ``for`` expression."""
+        kinds = [part.kind for part in values if isinstance(part, Token)]
+        nodes = [part for part in values if not isinstance(part, Token)]
+        count = 2 if "COMMA" in kinds else 1
+        return [self.written(node) for node in nodes[:count]], nodes[count:], kinds
+
+    # Templates
+
+    def mark(self, values: list[Part]) -> Mark:
+        words = [part.kind for part in values if isinstance(part, Token)]
+        nodes = [part for part in values if not isinstance(part, Token)]
+        word = next((word for word in ("IF", "ELSE", "ENDIF", "FOR", "ENDFOR") if word in words), "").lower()
+        names = nodes[:-1] if word == "for" else []
+        return Mark(
+            word=word,
+            expr=nodes[-1] if nodes else None,
+            names=tuple(self.written(node) for node in names),
+            trim_before=values[0].text.endswith("~"),
+            trim_after=values[-1].text.startswith("~"),
+            start=values[0].start,
+            end=values[-1].end,
+        )
+
+    def string(self, values: list[Part]) -> Literal | Template:
+        opened, closed = values[0], values[-1]
+        pieces: list[Piece] = [Text(text=part.text) if isinstance(part, Token) else part for part in values[1:-1]]
+        parts = assemble(pieces, opened.text, self.origin) if pieces else ()
+        if not parts:
+            return Literal(origin=self.origin, start=opened.start, end=closed.end, value="")
+        if len(parts) == 1 and isinstance(parts[0], str):
+            return Literal(origin=self.origin, start=opened.start, end=closed.end, value=parts[0])
+        return Template(origin=self.origin, start=opened.start, end=closed.end, parts=parts)

@@ -1,0 +1,239 @@
+"""Decodes a body as a schema says: plain data, the span of everything written, and where sensitive values went."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, is_known
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
+from flareiac.kernel.paths import Path
+from flareiac.kernel.sources import Span
+from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.dynamic import expand_dynamic
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Node
+from flareiac.lang.values import Value, contains_sensitive, sensitive_paths, to_data
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedBody:
+    """``attributes``: every attribute of the schema by name (None when absent or null) and every nested block by its name.
+
+    ``spans``: where each attribute's value and each block's header stands; ``sensitive_paths``: what must never be shown.
+    """
+
+    attributes: Attributes
+    spans: Mapping[Path, Span]
+    sensitive_paths: tuple[Path, ...]
+
+
+class SpanIndex(Mapping[Path, Span]):
+    """Spans by path, computed when asked for: most are never."""
+
+    def __init__(self) -> None:
+        self._places: dict[Path, tuple[Node, int, int]] = {}
+
+    def put(self, path: Path, node: Node, start: int, end: int) -> None:
+        self._places[path] = (node, start, end)
+
+    def __getitem__(self, path: Path) -> Span:
+        node, start, end = self._places[path]
+        return node.origin.span(start, end)
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def decode_body(body: Body, schema: Block, scope: Scope, diagnostics: Diagnostics, *, meta: frozenset[str] = frozenset()) -> DecodedBody:
+    """The plain data of a body. ``meta`` names attributes and blocks that the caller reads itself. Never raises for user text."""
+    decoder = _Decoder(diagnostics)
+    attributes = decoder.body(body, schema, scope, (), meta)
+    return DecodedBody(attributes=attributes, spans=decoder.spans, sensitive_paths=tuple(decoder.sensitive))
+
+
+class _Decoder:
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        self.spans = SpanIndex()
+        self.sensitive: list[Path] = []
+
+    def body(self, body: Body, schema: Block, scope: Scope, path: Path, meta: frozenset[str] = frozenset()) -> Attributes:
+        out: Attributes = {}
+        written = {item.name: item for item in body.attributes if item.name not in meta}
+        for name, attribute in schema.attributes.items():
+            node = written.pop(name, None)
+            out[name] = None if node is None else self.attribute(node, attribute, scope, (*path, name))
+            if node is None and attribute.required:
+                self.missing(
+                    body, f'"{name}" is required', f"{attribute.description.rstrip('.')}." if attribute.description else "", (*path, name)
+                )
+        self.unknown_attributes(written.values(), schema, path, meta)
+        blocks = self.blocks_by_type(body, schema, scope, meta, path)
+        for name, nested in schema.blocks.items():
+            out[name] = self.nested(name, nested, blocks.get(name, []), body, path)
+        self.groups(body, schema, out, path)
+        return out
+
+    # Attributes
+
+    def attribute(self, node: AttributeNode, schema: Attribute, scope: Scope, path: Path) -> Data:
+        self.spans.put(path, node, node.expr.start, node.expr.end)
+        before = len(self.diagnostics)
+        value = evaluate(node.expr, scope, self.diagnostics)
+        if len(self.diagnostics) > before and value.is_unknown:
+            return UNKNOWN
+        try:
+            value = convert(value, schema.type)
+        except ConversionError as error:
+            where = f"{error}."
+            self.complain("FIL203", f'Wrong type for "{path[-1]}"', where[:1].upper() + where[1:], node, path)
+            return UNKNOWN
+        return self.checked(node, schema, value, path)
+
+    def checked(self, node: AttributeNode, schema: Attribute, value: Value, path: Path) -> Data:
+        if schema.sensitive and value.raw is not None:
+            self.sensitive.append(path)
+        elif contains_sensitive(value):
+            self.sensitive.extend(sensitive_paths(value, path))
+        data = to_data(value)
+        if data is None:
+            if schema.required:
+                self.complain("FIL202", f'"{path[-1]}" must not be null', "It is required.", node, path)
+            return None
+        if is_known(data):
+            for validator in schema.validators:
+                self.validate(node, validator(data), path, hidden=schema.sensitive or contains_sensitive(value))
+        return data
+
+    def validate(self, node: AttributeNode, wrong: str | None, path: Path, *, hidden: bool) -> None:
+        if wrong is not None:
+            text = "The value is sensitive, so that the reason is not shown." if hidden else wrong
+            self.complain("FIL204", f'Invalid value for "{path[-1]}"', text, node, path)
+
+    def complain(self, code: str, summary: str, detail: str, node: AttributeNode, path: Path) -> None:
+        self.diagnostics.add(
+            Diagnostic(code=code, summary=summary, detail=detail, subject=node.expr.span, context=node.span, attribute=path)
+        )
+
+    def unknown_attributes(self, written: Iterable[AttributeNode], schema: Block, path: Path, meta: frozenset[str]) -> None:
+        known = [*schema.attributes, *sorted(meta)]
+        for node in written:
+            if node.name in schema.blocks:
+                detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
+            else:
+                detail = did_you_mean(node.name, known).strip() or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
+                if schema.blocks:
+                    detail += f" Blocks here: {', '.join(schema.blocks)}."
+            self.diagnostics.error(
+                "FIL201", f'Unknown attribute "{node.name}"', detail, subject=node.name_span, attribute=(*path, node.name)
+            )
+
+    def missing(self, body: Body, summary: str, detail: str, path: Path, code: str = "FIL202") -> None:
+        self.diagnostics.error(code, summary, detail, subject=body.origin.span(body.start, body.start + 1), attribute=path)
+
+    # Blocks
+
+    def blocks_by_type(
+        self, body: Body, schema: Block, scope: Scope, meta: frozenset[str], path: Path
+    ) -> dict[str, list[tuple[BlockNode, Scope]]]:
+        out: dict[str, list[tuple[BlockNode, Scope]]] = {}
+        for node in body.blocks:
+            if node.type in meta:
+                continue
+            if node.type == "dynamic" and "dynamic" not in schema.blocks:
+                for found, inside in expand_dynamic(node, scope, self.diagnostics):
+                    if self.known_block(found, schema, path, meta):
+                        out.setdefault(found.type, []).append((found, inside))
+            elif self.known_block(node, schema, path, meta):
+                out.setdefault(node.type, []).append((node, scope))
+        return out
+
+    def known_block(self, node: BlockNode, schema: Block, path: Path, meta: frozenset[str]) -> bool:
+        if node.type in schema.blocks:
+            return True
+        if node.type in schema.attributes:
+            detail = f'"{node.type}" is an attribute: write {node.type} = ... with an equals sign.'
+        else:
+            known = [*schema.blocks, *sorted(meta)]
+            detail = did_you_mean(node.type, known).strip() or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
+        self.diagnostics.error("FIL205", f'Unknown block "{node.type}"', detail, subject=node.type_span, attribute=(*path, node.type))
+        return False
+
+    def nested(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], body: Body, path: Path) -> Data:
+        if nested.required and not found:
+            self.missing(body, f'A "{name}" block is required', nested.block.description, (*path, name), "FIL206")
+        match nested.nesting:
+            case Nesting.SINGLE:
+                return self.single(name, nested, found, path)
+            case Nesting.LIST:
+                return [self.one(node, nested, scope, (*path, name, index), labels=0) for index, (node, scope) in enumerate(found)]
+            case Nesting.MAP:
+                return self.by_label(name, nested, found, path)
+
+    def one(self, node: BlockNode, nested: NestedBlock, scope: Scope, path: Path, *, labels: int) -> Attributes:
+        if len(node.label_nodes) != labels:
+            wants = "one label" if labels else "no label"
+            example = f'{node.type} "name" {{ ... }}' if labels else f"{node.type} {{ ... }}"
+            self.diagnostics.error(
+                "FIL207", "Wrong number of labels", f"A {node.type} block has {wants}: {example}.", subject=node.header_span
+            )
+        end = node.label_nodes[-1].end if node.label_nodes else node.start + len(node.type)
+        self.spans.put(path, node, node.start, end)
+        return self.body(node.body, nested.block, scope, path)
+
+    def single(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path) -> Data:
+        for node, _ in found[1:]:
+            first = Related(span=found[0][0].header_span, message="The first one.")
+            self.diagnostics.add(
+                Diagnostic(
+                    code="FIL208",
+                    summary=f'Only one "{name}" block is allowed',
+                    detail="Put everything into one block.",
+                    subject=node.header_span,
+                    related=(first,),
+                )
+            )
+        if not found:
+            return None
+        node, scope = found[0]
+        return self.one(node, nested, scope, (*path, name), labels=0)
+
+    def by_label(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path) -> Data:
+        out: dict[str, Attributes] = {}
+        places: dict[str, BlockNode] = {}
+        for node, scope in found:
+            label = node.labels[0] if node.label_nodes else ""
+            if label in places:
+                related = (Related(span=places[label].header_span, message="The first one."),)
+                self.diagnostics.add(
+                    Diagnostic(
+                        code="FIL209",
+                        summary=f'Duplicate {name} "{label}"',
+                        detail=f"Each {name} block here needs a label of its own.",
+                        subject=node.label_nodes[0].span if node.label_nodes else node.type_span,
+                        related=related,
+                    )
+                )
+                continue
+            places[label] = node
+            out[label] = self.one(node, nested, scope, (*path, name, label), labels=1)
+        return out
+
+    def groups(self, body: Body, schema: Block, out: Attributes, path: Path) -> None:
+        for group in schema.exactly_one_of:
+            given = [name for name in group if out.get(name) not in (None, [], {})]
+            names = ", ".join(f'"{name}"' for name in group)
+            if not given:
+                self.missing(body, f"One of {names} is required", "Write exactly one of them.", path, "FIL210")
+            elif len(given) > 1:
+                place = body.attribute(given[1])
+                blocks = body.blocks_of(given[1])
+                subject = place.name_span if place is not None else (blocks[0].type_span if blocks else body.span)
+                both = " and ".join(f'"{name}"' for name in given)
+                self.diagnostics.error(
+                    "FIL210", f"{both} exclude each other", f"Write exactly one of {names}.", subject=subject, attribute=path
+                )

@@ -1,0 +1,244 @@
+"""Functions that make or change collections."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType
+from flareiac.lang.conversion import convert, named, unify
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.values import Value, boolean, identity, list_value, map_value, object_value, same, string, tuple_value
+
+_LIST = takes("list", ListType(ANY), parts=True)
+
+
+def elements(value: Value, at: int = 0) -> tuple[Value, ...]:
+    """The elements of a list, set or tuple. Raises ``FunctionError``."""
+    if not isinstance(value.raw, tuple):
+        raise FunctionError(f"a list is required, not {named(value.type)}", at)
+    return value.raw
+
+
+def like(items: list[Value], source: Value) -> Value:
+    """Items as a list where they came from a list or set, else as a tuple."""
+    if isinstance(source.type, ListType | SetType):
+        return list_value(items, source.type.element)
+    return tuple_value(items)
+
+
+def whole(value: Value, at: int) -> int:
+    """A whole number. Raises ``FunctionError``."""
+    if value.raw != int(value.raw):
+        raise FunctionError("a whole number is required", at)
+    return int(value.raw)
+
+
+def entries(value: Value, at: int = 0) -> Mapping[str, Value]:
+    """The entries of a map or object. Raises ``FunctionError``."""
+    if not isinstance(value.raw, Mapping):
+        raise FunctionError(f"a map or an object is required, not {named(value.type)}", at)
+    return value.raw
+
+
+def _flags(items: Value, decide: Callable[[list[bool]], bool]) -> Value:
+    return boolean(decide([item.raw is True for item in items.raw]))
+
+
+def _chunks(items: Value, size: Value) -> Value:
+    count, parts = whole(size, 1), elements(items)
+    if count < 0:
+        raise FunctionError("the size must not be negative", 1)
+    count = count or max(1, len(parts))
+    chunks = [like(list(parts[at : at + count]), items) for at in range(0, len(parts), count)]
+    return Value(ListType(items.type), tuple(chunks)) if isinstance(items.type, ListType) else tuple_value(chunks)
+
+
+def _compact(items: Value) -> Value:
+    return list_value([item for item in items.raw if item.raw not in (None, "")], STRING)
+
+
+def _concat(*lists: Value) -> Value:
+    if not lists:
+        raise FunctionError("at least one list is needed")
+    items = [item for at, each in enumerate(lists) for item in elements(each, at)]
+    if all(isinstance(each.type, ListType) for each in lists):
+        element = unify([each.type.element for each in lists if isinstance(each.type, ListType)])
+        if element is not None:
+            return list_value([convert(item, element) for item in items], element)
+    return tuple_value(items)
+
+
+def _distinct(items: Value) -> Value:
+    return like(list({identity(item): item for item in reversed(elements(items))}.values())[::-1], items)
+
+
+def _flatten(items: Value) -> Value:
+    out: list[Value] = []
+
+    def walk(value: Value, marked: bool) -> None:
+        for item in value.raw:
+            if isinstance(item.raw, tuple):
+                walk(item, marked or item.sensitive)
+            else:
+                out.append(item.with_sensitive(marked))
+
+    elements(items)
+    walk(items, False)
+    return tuple_value(out)
+
+
+def _keys(value: Value) -> Value:
+    names = [string(name) for name in sorted(entries(value))]
+    return list_value(names, STRING) if isinstance(value.type, MapType) else tuple_value(names)
+
+
+def _values(value: Value) -> Value:
+    found = entries(value)
+    items = [found[name] for name in sorted(found)]
+    return list_value(items, value.type.element) if isinstance(value.type, MapType) else tuple_value(items)
+
+
+def _merge(*maps: Value) -> Value:
+    given = [(at, item) for at, item in enumerate(maps) if item.raw is not None]
+    out: dict[str, Value] = {}
+    for at, item in given:
+        out.update(entries(item, at))
+    element = unify([item.type.element for _, item in given if isinstance(item.type, MapType)])
+    if given and element is not None and all(isinstance(item.type, MapType) for _, item in given):
+        return map_value({name: convert(item, element) for name, item in out.items()}, element)
+    return object_value(out)
+
+
+def _range(*bounds: Value) -> Value:
+    numbers: list[Decimal] = [item.raw for item in bounds]
+    if not 1 <= len(numbers) <= 3:
+        raise FunctionError("one to three numbers are needed")
+    start = numbers[0] if len(numbers) > 1 else Decimal(0)
+    limit = numbers[1] if len(numbers) > 1 else numbers[0]
+    step = numbers[2] if len(numbers) > 2 else Decimal(1 if limit >= start else -1)
+    if step == 0:
+        raise FunctionError("the step must not be zero", 2)
+    if (limit - start) * step < 0:
+        raise FunctionError("the step leads away from the limit", 2)
+    if abs((limit - start) / step) > 1024:
+        raise FunctionError("a range has at most 1024 numbers")
+    out: list[Value] = []
+    at = start
+    while (at < limit) if step > 0 else (at > limit):
+        out.append(Value(NUMBER, at))
+        at += step
+    return list_value(out, NUMBER)
+
+
+def _slice(items: Value, start: Value, end: Value) -> Value:
+    parts, first, last = elements(items), whole(start, 1), whole(end, 2)
+    if not 0 <= first <= last <= len(parts):
+        raise FunctionError(f"start and end must lie between 0 and {len(parts)}, the start not after the end", 1)
+    return like(list(parts[first:last]), items)
+
+
+def _sort(items: Value) -> Value:
+    if any(item.raw is None for item in items.raw):
+        raise FunctionError("null can not be sorted", 0)
+    return list_value(sorted(items.raw, key=lambda item: item.raw), STRING)
+
+
+def _sum(items: Value) -> Value:
+    parts = elements(items)
+    if not parts:
+        raise FunctionError("at least one number is needed", 0)
+    if any(item.raw is None for item in parts):
+        raise FunctionError("null can not be added", 0)
+    return Value(NUMBER, sum((convert(item, NUMBER).raw for item in parts), Decimal(0)))
+
+
+def _transpose(value: Value) -> Value:
+    out: dict[str, list[str]] = {}
+    for name in sorted(value.raw):
+        for item in value.raw[name].raw:
+            out.setdefault(item.raw, []).append(name)
+    element = ListType(STRING)
+    return map_value({name: list_value([string(item) for item in sorted(names)], STRING) for name, names in out.items()}, element)
+
+
+def _zip(keys: Value, values: Value) -> Value:
+    names, items = keys.raw, elements(values, 1)
+    if len(names) != len(items):
+        raise FunctionError(f"there are {len(names)} keys and {len(items)} values")
+    out = {name.raw: item for name, item in zip(names, items, strict=True)}
+    return map_value(out, values.type.element) if isinstance(values.type, ListType) else object_value(out)
+
+
+def _reverse(items: Value) -> Value:
+    return like(list(reversed(elements(items))), items)
+
+
+def _match_keys(values: Value, keys: Value, wanted: Value) -> Value:
+    items, names = elements(values), elements(keys, 1)
+    if len(items) != len(names):
+        raise FunctionError("values and keys have different lengths")
+    kept = [item for item, name in zip(items, names, strict=True) if any(same(name, want) for want in elements(wanted, 2))]
+    return like(kept, values)
+
+
+_ANY_LIST = takes("list", parts=True)
+_BOOLS = takes("list", ListType(BOOL))
+
+FUNCTIONS = (
+    function("alltrue", (_BOOLS,), BOOL, lambda items: _flags(items, all), "Whether all elements are true (also where there is none)."),
+    function("anytrue", (_BOOLS,), BOOL, lambda items: _flags(items, any), "Whether any element is true."),
+    function("chunklist", (_LIST, takes("size", NUMBER)), ANY, _chunks, "The list in pieces of a size."),
+    function("compact", (takes("list", ListType(STRING)),), ListType(STRING), _compact, "The list without empty and null texts."),
+    function("concat", (), ANY, _concat, "The elements of all lists in one.", variadic=takes("lists", parts=True)),
+    function("distinct", (takes("list", ListType(ANY)),), ANY, _distinct, "The list with each value once."),
+    function("flatten", (_ANY_LIST,), ANY, _flatten, "The elements of nested lists in one list."),
+    function("keys", (takes("map", parts=True),), ListType(STRING), _keys, "The keys of a map, sorted."),
+    function(
+        "matchkeys",
+        (_LIST, takes("keys", ListType(ANY)), takes("wanted", ListType(ANY))),
+        ANY,
+        _match_keys,
+        "The values whose key is among the wanted.",
+    ),
+    function(
+        "merge",
+        (),
+        ANY,
+        _merge,
+        "All entries of the maps; of equal keys the last one counts.",
+        variadic=takes("maps", null=True, parts=True),
+    ),
+    function(
+        "range",
+        (),
+        ListType(NUMBER),
+        _range,
+        "Numbers from a start up to a limit by a step: range(limit), range(start, limit), range(start, limit, step).",
+        variadic=takes("numbers", NUMBER),
+    ),
+    function("reverse", (_ANY_LIST,), ANY, _reverse, "The list backwards."),
+    function(
+        "slice",
+        (_ANY_LIST, takes("start", NUMBER), takes("end", NUMBER)),
+        ANY,
+        _slice,
+        "The elements from a start up to, not including, an end.",
+    ),
+    function("sort", (takes("list", ListType(STRING)),), ListType(STRING), _sort, "The texts sorted by code point."),
+    function("sum", (takes("list"),), NUMBER, _sum, "The sum of the numbers."),
+    function(
+        "transpose",
+        (takes("map", MapType(ListType(STRING))),),
+        MapType(ListType(STRING)),
+        _transpose,
+        "The map of lists with keys and values swapped.",
+    ),
+    function("values", (takes("map", parts=True),), ANY, _values, "The values of a map, in the order of its sorted keys."),
+    function(
+        "zipmap",
+        (takes("keys", ListType(STRING)), takes("values", parts=True)),
+        ANY,
+        _zip,
+        "A map from a list of keys and a list of values.",
+    ),
+)

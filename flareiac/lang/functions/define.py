@@ -1,0 +1,33 @@
+"""Short ways to write a function's record."""
+
+from collections.abc import Callable
+
+from flareiac.kernel.types import ANY, Type
+from flareiac.lang.functions.signature import Builtin, Parameter
+from flareiac.lang.values import Value
+
+
+def takes(name: str, type: Type = ANY, *, null: bool = False, parts: bool = False, raw: bool = False) -> Parameter:  # noqa: A002
+    return Parameter(name=name, type=type, null=null, parts=parts, raw=raw)
+
+
+def function(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    returns: Type,
+    call: Callable[..., Value],
+    description: str,
+    *,
+    variadic: Parameter | None = None,
+    required: int = -1,
+) -> Builtin:
+    """A function whose result is always of one type (``ANY`` where it depends on the arguments)."""
+    return Builtin(
+        name=name,
+        parameters=parameters,
+        returns=lambda _arguments: returns,
+        call=call,
+        description=description,
+        variadic=variadic,
+        required=required,
+    )

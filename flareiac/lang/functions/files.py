@@ -1,0 +1,64 @@
+"""Functions of file names and files. Reads files inside the module's root only."""
+
+import os
+from pathlib import Path, PurePath
+
+from flareiac.kernel.types import BOOL, STRING
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.signature import Builtin, FunctionError
+from flareiac.lang.values import Value, boolean, string
+
+_P = takes("path", STRING)
+
+
+def file_functions(root: Path) -> tuple[Builtin, ...]:
+    """The functions with relative paths taken from ``root``."""
+
+    def inside(path: str) -> Path:
+        try:
+            found = (root / path).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
+        if not found.is_relative_to(root.resolve()):
+            raise FunctionError(f"{path!r} lies outside of the module's directory, and only files inside it are read", 0)
+        return found
+
+    def read(path: Value) -> Value:
+        found = inside(path.raw)
+        try:
+            return string(found.read_bytes().decode())
+        except UnicodeDecodeError:
+            raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None
+        except OSError as error:
+            raise FunctionError(f"{path.raw!r} can not be read: {error.strerror or error}", 0) from None
+
+    def exists(path: Value) -> Value:
+        found = inside(path.raw)
+        if found.is_dir():
+            raise FunctionError(f"{path.raw!r} is a directory", 0)
+        return boolean(found.is_file())
+
+    def absolute(path: Value) -> Value:
+        return string(os.path.normpath(root.absolute() / path.raw))
+
+    return (
+        function("abspath", (_P,), STRING, absolute, "The absolute form of a path."),
+        function("basename", (_P,), STRING, _basename, "The last part of a path."),
+        function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
+        function("file", (_P,), STRING, read, "The text of a file inside the module's directory."),
+        function("fileexists", (_P,), BOOL, exists, "Whether there is a file inside the module's directory."),
+        function("pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."),
+    )
+
+
+def _basename(path: Value) -> Value:
+    return string((PurePath(path.raw).name or ("/" if path.raw.startswith("/") else ".")) if path.raw else ".")
+
+
+def _dirname(path: Value) -> Value:
+    head = os.path.dirname(path.raw)  # noqa: PTH120 - a trailing slash counts
+    return string(os.path.normpath(head) if head else ".")
+
+
+def _expand(path: Value) -> Value:
+    return string(os.path.expanduser(path.raw) if path.raw == "~" or path.raw.startswith("~/") else path.raw)  # noqa: PTH111 - never raises

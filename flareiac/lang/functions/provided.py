@@ -1,0 +1,29 @@
+"""Functions that providers add: plain data in, plain data out, shown to the language as its own."""
+
+from flareiac.kernel.data import Data
+from flareiac.lang.conversion import from_plain
+from flareiac.lang.functions.signature import Builtin, FunctionError, Parameter
+from flareiac.lang.values import Value, to_data
+from flareiac.sdk.provider import Function
+
+
+def adapt(function: Function) -> Builtin:
+    """A provider's function. A ``ValueError`` from it is the user's error."""
+
+    def call(*arguments: Value) -> Value:
+        try:
+            result: Data = function.call(*(to_data(item) for item in arguments))
+        except ValueError as error:
+            raise FunctionError(str(error)) from None
+        return from_plain(result, function.returns)
+
+    parameters = (*function.parameters, *function.optional)
+    return Builtin(
+        name=function.name,
+        parameters=tuple(Parameter(name=name, type=kind) for name, kind in parameters),
+        returns=lambda _arguments: function.returns,
+        call=call,
+        description=function.description,
+        variadic=Parameter(name=function.variadic[0], type=function.variadic[1]) if function.variadic else None,
+        required=len(function.parameters),
+    )

@@ -1,0 +1,128 @@
+"""Functions that pick something out of collections or out of their arguments."""
+
+from collections.abc import Mapping
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
+from flareiac.lang.conversion import ConversionError, convert, named, unify
+from flareiac.lang.functions.collections_of import elements, entries, whole
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.text import clusters
+from flareiac.lang.values import Value, boolean, null, number, same, unknown
+
+
+def _coalesce(*items: Value) -> Value:
+    wanted = unify([item.type for item in items])
+    if wanted is None:
+        raise FunctionError("all arguments must have the same type")
+    for item in items:
+        found = convert(item, wanted)
+        if found.raw is not None and (found.raw != "" or found.type != STRING):
+            return found
+    raise FunctionError("every argument is null or empty")
+
+
+def _coalesce_list(*items: Value) -> Value:
+    for at, item in enumerate(items):
+        if item.raw is not None and elements(item, at):
+            return item
+    raise FunctionError("every argument is null or empty")
+
+
+def _contains(items: Value, wanted: Value) -> Value:
+    answers = [_equal(item, wanted) for item in elements(items)]
+    if True in answers:
+        return boolean(True)
+    return unknown(BOOL) if None in answers else boolean(False)
+
+
+def _equal(item: Value, wanted: Value) -> bool | None:
+    """Equality after conversion to one type, as cty compares for membership."""
+    if item.type != wanted.type:
+        try:
+            wanted = convert(wanted, item.type)
+        except ConversionError:
+            return False
+    return same(item, wanted)
+
+
+def _element(items: Value, index: Value) -> Value:
+    parts = elements(items)
+    if not parts:
+        raise FunctionError("an empty list has no elements", 0)
+    return parts[whole(index, 1) % len(parts)]
+
+
+def _index(items: Value, wanted: Value) -> Value:
+    for at, item in enumerate(elements(items)):
+        if _equal(item, wanted):
+            return number(at)
+    raise FunctionError("the list does not contain the value", 1)
+
+
+def _length(value: Value) -> Value:
+    match value.raw:
+        case str():
+            return number(len(clusters(value.raw)))
+        case tuple() | Mapping():
+            return number(len(value.raw))
+        case _:
+            raise FunctionError(f"only texts and collections have a length, not {named(value.type)}", 0)
+
+
+def _lookup(value: Value, key: Value, *default: Value) -> Value:
+    found = entries(value)
+    if key.raw in found:
+        return found[key.raw]
+    if not default:
+        raise FunctionError(f"there is no key {key.raw!r}, and no default was given", 1)
+    return default[0]
+
+
+def _one(items: Value) -> Value:
+    parts = elements(items)
+    if len(parts) > 1:
+        raise FunctionError(f"a list of no or one element is required, and it has {len(parts)}", 0)
+    if not parts:
+        element = getattr(items.type, "element", ANY)
+        return null(element)
+    return parts[0]
+
+
+FUNCTIONS = (
+    function(
+        "coalesce",
+        (),
+        ANY,
+        _coalesce,
+        "The first argument that is neither null nor an empty text.",
+        variadic=takes("values", null=True, parts=True),
+    ),
+    function(
+        "coalescelist",
+        (),
+        ANY,
+        _coalesce_list,
+        "The first list that is neither null nor empty.",
+        variadic=takes("lists", null=True, parts=True),
+    ),
+    function("contains", (takes("list", parts=True), takes("value", null=True)), BOOL, _contains, "Whether a list contains a value."),
+    function(
+        "element",
+        (takes("list", parts=True), takes("index", NUMBER)),
+        ANY,
+        _element,
+        "The element at an index; past the end it begins again.",
+    ),
+    function("index", (takes("list", ListType(ANY)), takes("value", null=True)), NUMBER, _index, "The index of a value in a list."),
+    function("length", (takes("value", parts=True),), NUMBER, _length, "The number of elements, or of characters."),
+    function(
+        "lookup",
+        (takes("map", parts=True), takes("key", STRING), takes("default", null=True, parts=True)),
+        ANY,
+        _lookup,
+        "The value of a key, or a default.",
+        required=2,
+    ),
+    function("one", (takes("list", parts=True),), ANY, _one, "The only element of a list, or null where it is empty."),
+)

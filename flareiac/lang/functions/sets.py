@@ -1,0 +1,73 @@
+"""Functions of sets."""
+
+from itertools import product
+
+from flareiac.kernel.types import ANY, ListType, SetType
+from flareiac.lang.conversion import convert, unify
+from flareiac.lang.functions.collections_of import elements
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.values import Value, identity, list_value, set_value, tuple_value
+
+
+def _same_kind(sets: tuple[Value, ...]) -> list[Value]:
+    if not sets:
+        raise FunctionError("at least one set is needed")
+    element = unify([item.type.element for item in sets if isinstance(item.type, SetType)])
+    if element is None:
+        raise FunctionError("the elements of all sets must have the same type")
+    return [convert(item, SetType(element)) for item in sets]
+
+
+def _made(items: list[Value], like: Value) -> Value:
+    return set_value(items, like.type.element if isinstance(like.type, SetType) else ANY)
+
+
+def _union(*sets: Value) -> Value:
+    given = _same_kind(sets)
+    return _made([item for each in given for item in each.raw], given[0])
+
+
+def _intersection(*sets: Value) -> Value:
+    given = _same_kind(sets)
+    shared = set.intersection(*({identity(item) for item in each.raw} for each in given))
+    return _made([item for item in given[0].raw if identity(item) in shared], given[0])
+
+
+def _subtract(left: Value, right: Value) -> Value:
+    one, two = _same_kind((left, right))
+    gone = {identity(item) for item in two.raw}
+    return _made([item for item in one.raw if identity(item) not in gone], one)
+
+
+def _product(*lists: Value) -> Value:
+    if len(lists) < 2:
+        raise FunctionError("at least two lists or sets are needed")
+    parts = [elements(item, at) for at, item in enumerate(lists)]
+    size = 1
+    for part in parts:
+        size *= len(part)
+    if size > 1_000_000:
+        raise FunctionError("the product would have more than a million elements")
+    rows = [tuple_value(row) for row in product(*parts)]
+    if not rows:
+        return list_value([], ANY)
+    if all(isinstance(item.type, SetType) for item in lists):
+        return set_value(rows, rows[0].type)
+    return convert(tuple_value(rows), ListType(ANY))
+
+
+_SETS = takes("sets", SetType(ANY))
+
+FUNCTIONS = (
+    function("setintersection", (), ANY, _intersection, "The elements that all sets have.", variadic=_SETS),
+    function("setproduct", (), ANY, _product, "All combinations of one element of each list or set.", variadic=takes("sets")),
+    function(
+        "setsubtract",
+        (takes("from", SetType(ANY)), takes("set", SetType(ANY))),
+        ANY,
+        _subtract,
+        "The elements of the first set that the second lacks.",
+    ),
+    function("setunion", (), ANY, _union, "The elements of all sets.", variadic=_SETS),
+)

@@ -1,0 +1,52 @@
+"""What a function of the language is: typed parameters and a call on values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flareiac.kernel.types import Type
+from flareiac.lang.values import Value
+
+
+class FunctionError(Exception):
+    """The arguments can not be used; ``argument`` is the position (from 0) of the one at fault, or None."""
+
+    def __init__(self, message: str, argument: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.argument = message, argument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter. ``null``: null is taken. ``parts``: unknown and sensitive parts of a collection are taken as they are; otherwise an
+    argument with an unknown part makes the result unknown, and one with a sensitive part makes it sensitive. ``raw``: the function
+    gets the argument whatever it is, and places marks itself.
+    """
+
+    name: str
+    type: Type
+    null: bool = False
+    parts: bool = False
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builtin:
+    """A function. ``returns`` is the type of an unknown result."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: Callable[[tuple[Value, ...]], Type]
+    call: Callable[..., Value]
+    description: str
+    variadic: Parameter | None = None
+    required: int = -1
+    """How many parameters must be given (-1: all)."""
+
+    @property
+    def signature(self) -> str:
+        """``format(spec, values...)``."""
+        least = len(self.parameters) if self.required < 0 else self.required
+        names = [item.name if index < least else f"{item.name}?" for index, item in enumerate(self.parameters)]
+        if self.variadic is not None:
+            names.append(f"{self.variadic.name}...")
+        return f"{self.name}({', '.join(names)})"

@@ -1,0 +1,196 @@
+"""Functions of texts."""
+
+import re
+from typing import Final
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
+from flareiac.lang.conversion import convert
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.formatting import format_text
+from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.values import Value, boolean, list_value, null, object_value, string, tuple_value
+
+_S = takes("text", STRING)
+_CLUSTER: Final = re.compile(
+    r"\r\n|.[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff]*(?:(?<=\u200d).[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff]*)*", re.DOTALL
+)
+
+
+def clusters(text: str) -> list[str]:
+    """What a person calls characters: code points with the marks that combine with them."""
+    if text.isascii() and "\r" not in text:
+        return list(text)
+    return _CLUSTER.findall(text)
+
+
+def _indent(spaces: Value, text: Value) -> Value:
+    return string(text.raw.replace("\n", "\n" + " " * min(int(spaces.raw), 10_000)))
+
+
+def _join(separator: Value, *lists: Value) -> Value:
+    if not lists:
+        raise FunctionError("at least one list is needed")
+    items = [item for each in lists for item in each.raw]
+    if any(item.raw is None for item in items):
+        raise FunctionError("an element is null; only texts can be joined", 1)
+    return string(separator.raw.join(item.raw for item in items))
+
+
+def _compiled(pattern: Value, at: int) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern.raw.replace("(?<", "(?P<") if re.search(r"\(\?<[A-Za-z_]", pattern.raw) else pattern.raw)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise FunctionError(f"invalid regular expression: {error}", at) from None
+
+
+def _captured(match: re.Match[str]) -> Value:
+    names = match.re.groupindex
+    if names:
+        return object_value({name: _text_or_null(match.group(name)) for name in names})
+    if match.re.groups:
+        return tuple_value(_text_or_null(item) for item in match.groups())
+    return string(match.group())
+
+
+def _text_or_null(text: str | None) -> Value:
+    return null(STRING) if text is None else string(text)
+
+
+def _regex(pattern: Value, text: Value) -> Value:
+    match = _compiled(pattern, 0).search(text.raw)
+    if match is None:
+        raise FunctionError("the pattern does not match the text", 1)
+    return _captured(match)
+
+
+def _regex_all(pattern: Value, text: Value) -> Value:
+    found = [_captured(match) for match in _compiled(pattern, 0).finditer(text.raw)]
+    return convert(tuple_value(found), ListType(ANY)) if found else Value(ListType(STRING), ())
+
+
+def _replace(text: Value, old: Value, new: Value) -> Value:
+    wanted: str = old.raw
+    if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
+        pattern = _compiled(string(wanted[1:-1]), 1)
+        return string(pattern.sub(lambda match: _expanded(new.raw, match), text.raw))
+    return string(text.raw.replace(wanted, new.raw))
+
+
+def _expanded(template: str, match: re.Match[str]) -> str:
+    """Go's ``$1``, ``${name}`` and ``$$``."""
+
+    def one(found: re.Match[str]) -> str:
+        name = found.group(1) or found.group(2)
+        if name is None:
+            return "$"
+        try:
+            return match.group(int(name) if name.isdigit() else name) or ""
+        except (IndexError, KeyError):
+            return ""
+
+    return re.sub(r"\$(?:\$|\{(\w+)\}|(\w+))", one, template)
+
+
+def _split(separator: Value, text: Value) -> Value:
+    parts = text.raw.split(separator.raw) if separator.raw else list(text.raw)
+    return list_value([string(item) for item in parts], STRING)
+
+
+def _substring(text: Value, offset: Value, length: Value) -> Value:
+    parts = clusters(text.raw)
+    if offset.raw != int(offset.raw) or length.raw != int(length.raw):
+        raise FunctionError("offset and length are whole numbers")
+    start = int(offset.raw) if offset.raw >= 0 else max(0, len(parts) + int(offset.raw))
+    end = len(parts) if length.raw < 0 else start + int(length.raw)
+    return string("".join(parts[start:end]))
+
+
+def _title(text: Value) -> Value:
+    return string(re.sub(r"(?<![\w'])\w", lambda match: match.group().upper(), text.raw))
+
+
+def _format_list(spec: Value, *arguments: Value) -> Value:
+    lengths = {len(item.raw) for item in arguments if isinstance(item.raw, tuple)}
+    if len(lengths) > 1:
+        raise FunctionError(f"the lists have different lengths: {', '.join(map(str, sorted(lengths)))}")
+    count = next(iter(lengths), 1)
+    rows = [tuple(item.raw[row] if isinstance(item.raw, tuple) else item for item in arguments) for row in range(count)]
+    return list_value([string(format_text(spec.raw, row)) for row in rows], STRING)
+
+
+def _trim(text: Value, characters: Value) -> Value:
+    return string(text.raw.strip(characters.raw) if characters.raw else text.raw)
+
+
+def _upper(text: Value) -> Value:
+    return string("".join(item.upper() if len(item.upper()) == 1 else item for item in text.raw))
+
+
+FUNCTIONS = (
+    function("chomp", (_S,), STRING, lambda s: string(s.raw.rstrip("\r\n")), "The text without newlines at its end."),
+    function(
+        "endswith", (_S, takes("suffix", STRING)), BOOL, lambda s, x: boolean(s.raw.endswith(x.raw)), "Whether a text ends with another."
+    ),
+    function(
+        "format",
+        (takes("format", STRING),),
+        STRING,
+        lambda spec, *rest: string(format_text(spec.raw, rest)),
+        "The format with its verbs (%s, %d, %v, ...) replaced by the arguments.",
+        variadic=takes("arguments", null=True),
+    ),
+    function(
+        "formatlist",
+        (takes("format", STRING),),
+        ListType(STRING),
+        _format_list,
+        "format() for each element of the lists.",
+        variadic=takes("arguments", null=True),
+    ),
+    function("indent", (takes("spaces", NUMBER), _S), STRING, _indent, "The text with spaces before every line but the first."),
+    function(
+        "join",
+        (takes("separator", STRING),),
+        STRING,
+        _join,
+        "The elements of lists of texts with a separator between them.",
+        variadic=takes("lists", ListType(STRING)),
+    ),
+    function("lower", (_S,), STRING, lambda s: string(s.raw.lower()), "The text in lower case."),
+    function("regex", (takes("pattern", STRING), _S), ANY, _regex, "The first match: a text, or its groups as a tuple or an object."),
+    function("regexall", (takes("pattern", STRING), _S), ANY, _regex_all, "All matches, each as regex() gives it."),
+    function(
+        "replace",
+        (_S, takes("old", STRING), takes("new", STRING)),
+        STRING,
+        _replace,
+        "The text with a part, or a /pattern/, replaced everywhere.",
+    ),
+    function("split", (takes("separator", STRING), _S), ListType(STRING), _split, "The parts of a text between separators."),
+    function(
+        "startswith",
+        (_S, takes("prefix", STRING)),
+        BOOL,
+        lambda s, x: boolean(s.raw.startswith(x.raw)),
+        "Whether a text starts with another.",
+    ),
+    function("strcontains", (_S, takes("part", STRING)), BOOL, lambda s, x: boolean(x.raw in s.raw), "Whether a text contains another."),
+    function("strrev", (_S,), STRING, lambda s: string("".join(reversed(clusters(s.raw)))), "The text backwards."),
+    function(
+        "substr",
+        (_S, takes("offset", NUMBER), takes("length", NUMBER)),
+        STRING,
+        _substring,
+        "A part of a text, counted in characters; a length of -1 takes the rest.",
+    ),
+    function("title", (_S,), STRING, _title, "The text with the first letter of each word in upper case."),
+    function("trim", (_S, takes("characters", STRING)), STRING, _trim, "The text without the characters at both ends."),
+    function(
+        "trimprefix", (_S, takes("prefix", STRING)), STRING, lambda s, x: string(s.raw.removeprefix(x.raw)), "The text without a prefix."
+    ),
+    function("trimspace", (_S,), STRING, lambda s: string(s.raw.strip()), "The text without white space at both ends."),
+    function(
+        "trimsuffix", (_S, takes("suffix", STRING)), STRING, lambda s, x: string(s.raw.removesuffix(x.raw)), "The text without a suffix."
+    ),
+    function("upper", (_S,), STRING, _upper, "The text in upper case."),
+)

@@ -1,0 +1,42 @@
+"""Conversions, types, and the two units of the language."""
+
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType, Type
+from flareiac.lang.conversion import convert
+from flareiac.lang.functions.define import function, takes
+from flareiac.lang.functions.signature import Builtin, FunctionError
+from flareiac.lang.values import Value, number, string
+from flareiac.sdk.validators import is_duration, is_size, parse_duration, parse_size
+
+
+def _to(name: str, wanted: Type, what: str) -> Builtin:
+    def call(value: Value) -> Value:
+        return convert(value, wanted)
+
+    return function(name, (takes("value", null=True, parts=True),), wanted, call, f"The value as {what}.")
+
+
+def _duration(text: Value) -> Value:
+    found = parse_duration(text.raw)
+    if found is None:
+        raise FunctionError(is_duration(text.raw) or "not a duration", 0)
+    return number(found)
+
+
+def _bytes(text: Value) -> Value:
+    found = parse_size(text.raw)
+    if found is None:
+        raise FunctionError(is_size(text.raw) or "not a size", 0)
+    return number(found)
+
+
+FUNCTIONS = (
+    _to("tobool", BOOL, "a bool"),
+    _to("tonumber", NUMBER, "a number"),
+    _to("tostring", STRING, "a string"),
+    _to("tolist", ListType(ANY), "a list"),
+    _to("tomap", MapType(ANY), "a map"),
+    _to("toset", SetType(ANY), "a set"),
+    function("type", (takes("value", null=True, raw=True),), STRING, lambda v: string(str(v.type)), "The type of a value, as text."),
+    function("duration", (takes("text", STRING),), NUMBER, _duration, 'A duration such as "7d" in milliseconds.'),
+    function("bytes", (takes("text", STRING),), NUMBER, _bytes, 'A size such as "256MB" in bytes.'),
+)

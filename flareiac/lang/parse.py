@@ -1,0 +1,87 @@
+"""Reads source text into syntax. Every complaint becomes a diagnostic; what could be read is handed on."""
+
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related
+from flareiac.kernel.sources import Source
+from flareiac.lang import lalr
+from flareiac.lang.build import Builder
+from flareiac.lang.grammar import table
+from flareiac.lang.origin import Lines, Origin
+from flareiac.lang.split import top_level_items
+from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression
+from flareiac.lang.syntax_cache import SyntaxCache
+from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.tokens import tokenize
+
+
+def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) -> Body:
+    """The body of a file. An item that makes no sense is reported and left out; the items around it are read all the same."""
+    text = source.text.removeprefix("\ufeff")
+    source = Source(source.path, text)
+    origin = Origin.of(source)
+    kept = SyntaxCache(source.path) if cache else None
+    attributes: dict[str, AttributeNode] = {}
+    blocks: list[BlockNode] = []
+    for start, end in top_level_items(text):
+        body = _item(text[start:end], Origin(origin.lines, start), diagnostics, kept)
+        blocks.extend(body.blocks)
+        for item in body.attributes:
+            if (first := attributes.setdefault(item.name, item)) is not item:
+                _set_twice(item, first, diagnostics)
+    if kept is not None:
+        kept.close()
+    return Body(origin=origin, start=0, end=len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks))
+
+
+def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | None:
+    """The expression that a text spells (newlines mean nothing in it), or None after complaining."""
+    prefix = "value = (\n"
+    text = prefix + source.text + "\n)\n"
+    origin = Origin(Lines(source), -len(prefix))
+    body = _read(text, origin, diagnostics)
+    if body is None or not body.attributes:
+        return None
+    wrapped = body.attributes[0].expr
+    inner = getattr(wrapped, "inner", None)
+    if inner is None or wrapped.end < len(text) - 1:
+        diagnostics.error("FIL001", "Invalid expression", "One expression is expected here.", subject=origin.span(len(prefix), len(text)))
+        return None
+    expression: Expression = inner
+    return expression
+
+
+def _item(text: str, origin: Origin, diagnostics: Diagnostics, kept: SyntaxCache | None) -> Body:
+    if kept is not None and (found := kept.find(text, origin)) is not None:
+        return found
+    before = len(diagnostics)
+    body = _read(text, origin, diagnostics)
+    if body is None:
+        return Body(origin=origin, start=0, end=len(text), attributes=(), blocks=())
+    if kept is not None and len(diagnostics) == before:
+        kept.add(text, body)
+    return body
+
+
+def _read(text: str, origin: Origin, diagnostics: Diagnostics) -> Body | None:
+    builder = Builder(text, origin)
+    body: Body | None = None
+    try:
+        body = lalr.parse(tokenize(text), table(), builder)
+    except SyntaxTrouble as stopped:
+        builder.troubles.append(stopped)
+    for trouble in builder.troubles:
+        subject = origin.span(trouble.start, trouble.end)
+        context = origin.span(0, len(text)) if len(text) < 2000 else None
+        diagnostics.add(Diagnostic(code=trouble.code, summary=trouble.summary, detail=trouble.detail, subject=subject, context=context))
+    return body
+
+
+def _set_twice(item: AttributeNode, first: AttributeNode, diagnostics: Diagnostics) -> None:
+    diagnostics.add(
+        Diagnostic(
+            code="FIL014",
+            summary="Attribute set twice",
+            detail=f'"{item.name}" was already set on line {first.name_span.start.line}.',
+            subject=item.name_span,
+            related=(Related(span=first.name_span, message="It was set here first."),),
+        )
+    )

@@ -1,0 +1,14 @@
+"""The one exception of the front end: raised where text stops making sense, turned into a diagnostic where a piece ends."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class SyntaxTrouble(Exception):
+    """What is wrong between two offsets of the piece of text being read."""
+
+    code: str
+    summary: str
+    detail: str
+    start: int
+    end: int

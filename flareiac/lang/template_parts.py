@@ -1,0 +1,162 @@
+"""Puts the pieces of a quoted string or heredoc together: escapes, trim markers, heredoc indentation, directives."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from flareiac.lang.escapes import unescape_heredoc, unescape_quoted
+from flareiac.lang.origin import Origin
+from flareiac.lang.syntax import Expression, TemplateFor, TemplateIf, TemplatePart
+from flareiac.lang.syntax_errors import SyntaxTrouble
+
+_SPACES = " \t\r\n\v\f"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A literal piece, as written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """An interpolation (``word`` is empty) or a directive, with its trim markers."""
+
+    word: str
+    expr: Expression | None
+    names: tuple[str, ...]
+    trim_before: bool
+    trim_after: bool
+    start: int
+    end: int
+
+
+Piece: TypeAlias = Text | Mark
+
+
+def assemble(pieces: list[Piece], opening: str, origin: Origin) -> tuple[TemplatePart, ...]:
+    """The parts of a template. ``opening`` is the quote or the heredoc's marker. Raises ``SyntaxTrouble``."""
+    if opening.startswith("<<-"):
+        pieces = _flush(pieces)
+    meaning = unescape_heredoc if opening.startswith("<<") else unescape_quoted
+    meant: list[Piece] = [Text(text=meaning(piece.text)) if isinstance(piece, Text) else piece for piece in pieces]
+    reader = _Assembly(_trim(meant), origin)
+    parts, stopped = reader.parts(())
+    assert stopped is None
+    return parts
+
+
+def _flush(pieces: list[Piece]) -> list[Piece]:
+    """Takes the smallest indentation of any line away from all lines (``<<-``)."""
+    indents: list[int] = []
+    fresh = True
+    for piece in pieces:
+        if isinstance(piece, Text):
+            lines = piece.text.splitlines(keepends=True)
+            for index, line in enumerate(lines):
+                if (index or fresh) and line.strip():
+                    indents.append(len(line) - len(line.lstrip(" \t")))
+                elif (index or fresh) and not line.endswith("\n"):
+                    indents.append(len(line))
+            fresh = piece.text.endswith("\n")
+        else:
+            if fresh:
+                indents.append(0)
+            fresh = False
+    least = min(indents, default=0)
+    return _dedent(pieces, least) if least else pieces
+
+
+def _dedent(pieces: list[Piece], least: int) -> list[Piece]:
+    out: list[Piece] = []
+    fresh = True
+    for piece in pieces:
+        if isinstance(piece, Text):
+            lines = piece.text.splitlines(keepends=True)
+            cut = [_cut(line, least) if index or fresh else line for index, line in enumerate(lines)]
+            out.append(Text(text="".join(cut)))
+            fresh = piece.text.endswith("\n")
+        else:
+            out.append(piece)
+            fresh = False
+    return out
+
+
+def _cut(line: str, least: int) -> str:
+    return line[min(least, len(line) - len(line.lstrip(" \t"))) :]
+
+
+def _trim(pieces: list[Piece]) -> list[Piece]:
+    out = list(pieces)
+    for index, piece in enumerate(pieces):
+        if isinstance(piece, Mark):
+            if piece.trim_before and index and isinstance(before := out[index - 1], Text):
+                out[index - 1] = replace(before, text=before.text.rstrip(_SPACES))
+            if piece.trim_after and index + 1 < len(out) and isinstance(after := out[index + 1], Text):
+                out[index + 1] = replace(after, text=after.text.lstrip(_SPACES))
+    return out
+
+
+class _Assembly:
+    """Reads pieces in order; directives nest by recursion."""
+
+    def __init__(self, pieces: list[Piece], origin: Origin) -> None:
+        self.pieces, self.at, self.origin = pieces, 0, origin
+
+    def parts(self, stops: tuple[str, ...]) -> tuple[tuple[TemplatePart, ...], Mark | None]:
+        """The parts up to a directive among ``stops`` (or the end), and that directive."""
+        out: list[TemplatePart] = []
+        while self.at < len(self.pieces):
+            piece = self.pieces[self.at]
+            self.at += 1
+            if isinstance(piece, Text):
+                if piece.text:
+                    out.append(piece.text)
+            elif piece.word in stops:
+                return tuple(out), piece
+            else:
+                out.append(self.part(piece))
+        return tuple(out), None
+
+    def part(self, piece: Mark) -> TemplatePart:
+        match piece.word:
+            case "":
+                assert piece.expr is not None
+                return piece.expr
+            case "if":
+                return self.condition(piece)
+            case "for":
+                return self.loop(piece)
+            case word:
+                raise SyntaxTrouble(
+                    "FIL009", f"Unexpected {word} directive", "No open directive that it could belong to.", piece.start, piece.end
+                )
+
+    def condition(self, piece: Mark) -> TemplateIf:
+        assert piece.expr is not None
+        then, stop = self.parts(("else", "endif"))
+        otherwise: tuple[TemplatePart, ...] = ()
+        if stop is not None and stop.word == "else":
+            otherwise, stop = self.parts(("endif",))
+        if stop is None:
+            raise _unclosed(piece, "endif")
+        return TemplateIf(origin=self.origin, start=piece.start, end=stop.end, condition=piece.expr, then=then, otherwise=otherwise)
+
+    def loop(self, piece: Mark) -> TemplateFor:
+        assert piece.expr is not None
+        body, stop = self.parts(("endfor",))
+        if stop is None:
+            raise _unclosed(piece, "endfor")
+        return TemplateFor(
+            origin=self.origin,
+            start=piece.start,
+            end=stop.end,
+            key_name=piece.names[0] if len(piece.names) == 2 else None,
+            value_name=piece.names[-1],
+            collection=piece.expr,
+            body=body,
+        )
+
+
+def _unclosed(piece: Mark, word: str) -> SyntaxTrouble:
+    return SyntaxTrouble("FIL009", f"Unclosed {piece.word} directive", f"The template ends before %{{ {word} }}.", piece.start, piece.end)

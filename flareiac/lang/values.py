@@ -1,0 +1,313 @@
+"""Values of the language, after cty: typed, immutable, with null, unknown and the sensitive mark."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any, Final, TypeAlias
+
+from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
+from flareiac.kernel.paths import Path
+from flareiac.kernel.types import (
+    ANY,
+    BOOL,
+    NUMBER,
+    STRING,
+    ListType,
+    MapType,
+    ObjectType,
+    RefType,
+    SetType,
+    TupleType,
+    Type,
+)
+from flareiac.lang.escapes import quote
+
+NUMBERS: Final = Context(prec=154, Emax=999_999, Emin=-999_999)
+"""Arithmetic to 154 digits, as many as cty's 512 bits hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What stands behind a reference: the address, and the attributes that expressions may read."""
+
+    address: str
+    type: str
+    attributes: Mapping[str, "Value"]
+
+
+Raw: TypeAlias = "Unknown | str | bool | Decimal | tuple[Value, ...] | Mapping[str, Value] | Resource | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value. ``raw`` is None for null and UNKNOWN for unknown; lists, sets and tuples hold a tuple, maps and objects a mapping.
+
+    ``sensitive`` marks the value as a whole; parts carry their own mark.
+    """
+
+    type: Type
+    raw: Any
+    sensitive: bool = False
+
+    @property
+    def is_null(self) -> bool:
+        return self.raw is None
+
+    @property
+    def is_unknown(self) -> bool:
+        return self.raw is UNKNOWN
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no part of the value is unknown (what a resource's attributes are does not count)."""
+        match self.raw:
+            case Unknown():
+                return False
+            case tuple():
+                return all(item.is_known for item in self.raw)
+            case Mapping():
+                return all(item.is_known for item in self.raw.values())
+            case _:
+                return True
+
+    def with_sensitive(self, sensitive: bool = True) -> "Value":
+        """The same value, marked as well if asked to."""
+        return replace(self, sensitive=True) if sensitive and not self.sensitive else self
+
+
+def string(text: str) -> Value:
+    return Value(STRING, text)
+
+
+def number(value: int | Decimal) -> Value:
+    return Value(NUMBER, Decimal(value))
+
+
+def boolean(value: bool) -> Value:
+    return Value(BOOL, value)
+
+
+def null(type: Type = ANY) -> Value:  # noqa: A002 - the field's word
+    return Value(type, None)
+
+
+def unknown(type: Type = ANY) -> Value:  # noqa: A002 - the field's word
+    return Value(type, UNKNOWN)
+
+
+def object_value(attributes: Mapping[str, Value]) -> Value:
+    return Value(ObjectType({name: item.type for name, item in attributes.items()}), attributes)
+
+
+def tuple_value(items: Iterable[Value]) -> Value:
+    parts = tuple(items)
+    return Value(TupleType(tuple(item.type for item in parts)), parts)
+
+
+def list_value(items: Iterable[Value], element: Type) -> Value:
+    """A list; the items are of the element's type already."""
+    return Value(ListType(element), tuple(items))
+
+
+def map_value(items: Mapping[str, Value], element: Type) -> Value:
+    """A map; the items are of the element's type already."""
+    return Value(MapType(element), dict(items))
+
+
+def set_value(items: Iterable[Value], element: Type) -> Value:
+    """A set: equal items once, in cty's order (strings by code point, numbers by size). Marks of items move to the set."""
+    parts: dict[Any, Value] = {}
+    for item in items:
+        parts.setdefault(identity(item), item)
+    ordered = sorted(parts.items(), key=lambda pair: _order(pair[0]))
+    marked = any(contains_sensitive(item) for _, item in ordered)
+    return Value(SetType(element), tuple(unmark(item) if marked else item for _, item in ordered), marked)
+
+
+def resource_value(address: str, type: str, attributes: Mapping[str, Value]) -> Value:  # noqa: A002 - the field's word
+    """A reference to a resource whose attributes can be read. ``attributes`` may compute on access."""
+    return Value(RefType((type,)), Resource(address, type, attributes))
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """The attributes of a root symbol, computed on access; ``name`` is used in messages."""
+
+    name: str
+    members: Mapping[str, Value]
+
+
+def lazy_object(members: Mapping[str, Value], name: str) -> Value:
+    """A root symbol such as ``table`` or ``var``: ``members`` may compute on access (``KeyError``: no such name)."""
+    return Value(ANY, Symbols(name, members))
+
+
+def identity(value: Value) -> Any:
+    """A hashable that is equal for equal values of one type."""
+    match value.raw:
+        case tuple():
+            return ("s", *(identity(item) for item in value.raw))
+        case Mapping():
+            return ("m", *sorted((name, identity(item)) for name, item in value.raw.items()))
+        case Resource():
+            return ("r", value.raw.address)
+        case None | Unknown():
+            return ("u", id(value) if value.raw is UNKNOWN else None)
+        case raw:
+            return (type(raw).__name__, raw)
+
+
+def _order(key: Any) -> Any:
+    """Sortable texts for anything but plain strings and numbers, which sort by themselves."""
+    return (str(key[0]), key[1]) if len(key) == 2 and isinstance(key[1], str | Decimal | bool) else ("~", repr(key))
+
+
+def same(left: Value, right: Value) -> bool | None:
+    """Whether two values are equal, as ``==`` has it; None when that is not known yet."""
+    if left.raw is UNKNOWN or right.raw is UNKNOWN:
+        return None
+    if left.raw is None or right.raw is None:
+        return left.raw is None and right.raw is None
+    if isinstance(left.raw, Resource) or isinstance(right.raw, Resource):
+        return isinstance(left.raw, Resource) and isinstance(right.raw, Resource) and left.raw.address == right.raw.address
+    if kind(left.type) != kind(right.type):
+        return False
+    if isinstance(left.raw, tuple):
+        return _all([same(a, b) for a, b in zip(left.raw, right.raw, strict=True)]) if len(left.raw) == len(right.raw) else False
+    if isinstance(left.raw, Mapping):
+        if left.raw.keys() != right.raw.keys():
+            return False
+        return _all([same(item, right.raw[name]) for name, item in left.raw.items()])
+    return bool(left.raw == right.raw)
+
+
+def _all(answers: list[bool | None]) -> bool | None:
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def kind(type: Type) -> str:  # noqa: A002 - the field's word
+    """The first word of a type: ``string``, ``list``, ``object``, ..."""
+    return str(type).split("(", 1)[0].split(" ", 1)[0] if not isinstance(type, ObjectType) else "object"
+
+
+def unmark(value: Value) -> Value:
+    """The value without any sensitive mark, at any depth."""
+    match value.raw:
+        case tuple():
+            return Value(value.type, tuple(unmark(item) for item in value.raw)) if contains_sensitive(value) else value
+        case Mapping():
+            return Value(value.type, {name: unmark(item) for name, item in value.raw.items()}) if contains_sensitive(value) else value
+        case _:
+            return replace(value, sensitive=False) if value.sensitive else value
+
+
+def contains_sensitive(value: Value) -> bool:
+    if value.sensitive:
+        return True
+    match value.raw:
+        case tuple():
+            return any(contains_sensitive(item) for item in value.raw)
+        case Mapping():
+            return any(contains_sensitive(item) for item in value.raw.values())
+        case _:
+            return False
+
+
+def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
+    """Where the marked parts of a value are; a marked whole is told once."""
+    if value.sensitive:
+        return [path]
+    match value.raw:
+        case tuple():
+            return [found for index, item in enumerate(value.raw) for found in sensitive_paths(item, (*path, index))]
+        case Mapping():
+            return [found for name, item in value.raw.items() for found in sensitive_paths(item, (*path, name))]
+        case _:
+            return []
+
+
+def to_data(value: Value) -> Data:
+    """Plain data: whole numbers as int, others as float, resources as ``Reference``, unknown as UNKNOWN. Marks are dropped."""
+    match value.raw:
+        case Decimal():
+            return plain_number(value.raw)
+        case tuple():
+            return [to_data(item) for item in value.raw]
+        case Mapping():
+            return {name: to_data(item) for name, item in value.raw.items()}
+        case Resource(address):
+            return Reference(address)
+        case Symbols(_, members):
+            return {name: to_data(members[name]) for name in members}
+        case raw:
+            return raw
+
+
+def plain_number(value: Decimal) -> int | float:
+    """An int where the number is whole, else the nearest float."""
+    return int(value) if value == value.to_integral_value(ROUND_FLOOR, NUMBERS) else float(value)
+
+
+def from_data(data: Data) -> Value:
+    """The inverse of ``to_data``: lists become tuples, dicts objects; a ``Reference`` is one whose attributes are unknown."""
+    match data:
+        case None:
+            return null()
+        case Unknown():
+            return unknown()
+        case bool():
+            return boolean(data)
+        case int():
+            return number(data)
+        case float():
+            return Value(NUMBER, Decimal(repr(data)))
+        case str():
+            return string(data)
+        case Reference(address):
+            return resource_value(address, address.rsplit(".", 1)[0].rsplit(".", 1)[-1], {})
+        case dict():
+            return object_value({str(name): from_data(item) for name, item in data.items()})
+        case list() | tuple():
+            return tuple_value(from_data(item) for item in data)
+        case _:
+            raise TypeError(f"not plain data: {data!r}")
+
+
+def number_text(value: Decimal) -> str:
+    """A number as ``tostring`` writes it: no exponent, no trailing zeros."""
+    text = format(value, "f")
+    return (text.rstrip("0").rstrip(".") or "0") if "." in text else ("0" if text == "-0" else text)
+
+
+def show(value: Value, limit: int = 80) -> str:
+    """A short text for diagnostics, as one would write it in HCL; never what is sensitive."""
+    text = _show(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _show(value: Value) -> str:
+    if value.sensitive:
+        return "(sensitive value)"
+    match value.raw:
+        case None:
+            return "null"
+        case Unknown():
+            return "(known after apply)"
+        case bool():
+            return "true" if value.raw else "false"
+        case Decimal():
+            return number_text(value.raw)
+        case str():
+            return quote(value.raw)
+        case tuple():
+            return "[" + ", ".join(_show(item) for item in value.raw[:20]) + "]"
+        case Mapping():
+            return "{" + ", ".join(f"{name} = {_show(item)}" for name, item in list(value.raw.items())[:20]) + "}"
+        case Resource(address):
+            return address
+        case Symbols(name):
+            return name
+        case raw:
+            return str(raw)

@@ -1,0 +1,121 @@
+"""Bodies to plain data as a schema says."""
+
+from pathlib import Path
+
+import pytest
+
+from flareiac.kernel.data import UNKNOWN, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.sources import Source
+from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, RefType
+from flareiac.lang.decode import DecodedBody, decode_body
+from flareiac.lang.functions import functions
+from flareiac.lang.parse import parse_file
+from flareiac.lang.scope import Scope
+from flareiac.lang.values import Value, from_data, lazy_object, resource_value, string, unknown
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.validators import one_of
+
+SCHEMA = Block(
+    attributes={
+        "catalog": Attribute(type=RefType(("catalog",)), description="Where the table is."),
+        "name": Attribute(type=STRING, description="Its name.", required=True),
+        "version": Attribute(type=NUMBER, description="The format.", validators=(one_of(1, 2, 3),)),
+        "tags": Attribute(type=MapType(STRING), description="Tags."),
+        "sort": Attribute(type=ListType(STRING), description="Order."),
+        "sql": Attribute(type=STRING, description="A query."),
+        "file": Attribute(type=STRING, description="A file."),
+    },
+    blocks={
+        "column": NestedBlock(
+            nesting=Nesting.MAP, block=Block(attributes={"type": Attribute(type=STRING, description="Its type.", required=True)})
+        ),
+        "stage": NestedBlock(nesting=Nesting.LIST, block=Block(attributes={"sql": Attribute(type=STRING, description="A query.")})),
+        "trigger": NestedBlock(nesting=Nesting.SINGLE, block=Block(attributes={"every": Attribute(type=STRING, description="When.")})),
+    },
+    exactly_one_of=(("sql", "file"),),
+)
+ROOTS = {
+    "catalog": lazy_object({"lake": resource_value("catalog.lake", "catalog", {})}, "catalog"),
+    "table": lazy_object({"t": resource_value("table.t", "table", {})}, "table"),
+    "var": lazy_object(
+        {"columns": from_data({"a": "int", "b": "long"}), "later": unknown(), "secret": string("hush").with_sensitive()}, "var"
+    ),
+}
+
+
+def decoded(text: str, meta: frozenset[str] = frozenset()) -> tuple[DecodedBody, Diagnostics]:
+    diagnostics = Diagnostics()
+    body = parse_file(Source("x", "t {\n" + text + "\n}\n"), diagnostics, cache=False).blocks[0].body
+
+    def lookup(name: str) -> Value | None:
+        return ROOTS.get(name)
+
+    scope = Scope(lookup=lookup, functions=functions(Path()), roots=lambda: ROOTS)
+    return decode_body(body, SCHEMA, scope, diagnostics, meta=meta), diagnostics
+
+
+def test_data_and_spans() -> None:
+    found, diagnostics = decoded(
+        'catalog = catalog.lake\nname = "o"\nversion = 2\ntags = { a = 1 }\nsql = "x"\n'
+        'column "ts" { type = "timestamp" }\nstage { sql = "a" }\nstage { sql = "b" }\ntrigger { every = "10s" }\nlifecycle {}',
+        frozenset({"lifecycle"}),
+    )
+    assert not list(diagnostics)
+    assert found.attributes == {
+        "catalog": Reference("catalog.lake"),
+        "name": "o",
+        "version": 2,
+        "tags": {"a": "1"},
+        "sort": None,
+        "sql": "x",
+        "file": None,
+        "column": {"ts": {"type": "timestamp"}},
+        "stage": [{"sql": "a"}, {"sql": "b"}],
+        "trigger": {"every": "10s"},
+    }
+    assert found.spans["column", "ts", "type"].start.line == 7
+    assert found.spans["stage", 1, "sql"].start.line == 9
+    assert ("column", "ts") in found.spans
+
+
+def test_dynamic_blocks() -> None:
+    found, diagnostics = decoded(
+        'name = "o"\nsql = "x"\ndynamic "column" {\n  for_each = var.columns\n  labels = [column.key]\n'
+        "  content {\n    type = column.value\n  }\n}"
+    )
+    assert not list(diagnostics)
+    assert found.attributes["column"] == {"a": {"type": "int"}, "b": {"type": "long"}}
+
+
+def test_unknown_and_sensitive() -> None:
+    found, diagnostics = decoded('name = var.later\nsql = "x"\ntags = { a = var.secret, b = "y" }')
+    assert not list(diagnostics)
+    assert found.attributes["name"] is UNKNOWN
+    assert found.attributes["tags"] == {"a": "hush", "b": "y"}
+    assert found.sensitive_paths == (("tags", "a"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ('nam = "o"\nname = "o"\nsql = ""', "FIL201", 'Did you mean "name"?'),
+        ('column = 1\nname = "o"\nsql = ""', "FIL201", "is a block"),
+        ('sql = ""', "FIL202", "Its name"),
+        ('name = ["o"]\nsql = ""', "FIL203", "string is required"),
+        ('name = "o"\nsql = ""\nversion = 9', "FIL204", "9"),
+        ('name = "o"\nsql = ""\ncolum "x" {}', "FIL205", 'Did you mean "column"?'),
+        ('name = "o"\nsql = ""\ncolumn {\n type = "int"\n}', "FIL207", "one label"),
+        ('name = "o"\nsql = ""\ntrigger {}\ntrigger {}', "FIL208", "one block"),
+        ('name = "o"\nsql = ""\ncolumn "a" { type = "x" }\ncolumn "a" { type = "x" }', "FIL209", "of its own"),
+        ('name = "o"', "FIL210", "exactly one"),
+        ('name = "o"\nsql = ""\nfile = ""', "FIL210", "exactly one"),
+        ('name = "o"\nsql = ""\ncatalog = table.t', "FIL203", "table.t is a table"),
+    ],
+)
+def test_complaints(text: str, code: str, part: str) -> None:
+    _, diagnostics = decoded(text)
+    (found,) = diagnostics
+    assert found.code == code
+    assert part in found.detail
+    assert found.subject is not None
