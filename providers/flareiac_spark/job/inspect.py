@@ -1,9 +1,11 @@
 """What is a job doing now, for ``status`` and ``logs``? Touches the control directory, by reading only."""
 
-from flareiac.kernel.data import Attributes, to_json
+from collections.abc import Sequence
+
+from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Recorded
 from flareiac_spark.application import Liveness, liveness
-from flareiac_spark.control import JobStatus
+from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.read import heart
 from flareiac_spark.job.spec import is_finite
@@ -23,7 +25,7 @@ def inspect_job(address: str, recorded: Recorded, applications: Applications) ->
         "run_id": first.run_id if first else None,
         "batch": first.batch if first else None,
         "last_commit": max((query.last_commit for query in job.queries if query.last_commit), default=None) if job else None,
-        "lag": {query.output: to_json(dict(query.lag)) for query in job.queries if query.lag} if job else {},
+        "lag": _lag(job.queries) if job else None,
         "input_rows_per_second": first.input_rows_per_second if first else None,
         "processed_rows_per_second": first.processed_rows_per_second if first else None,
         "watermark": first.watermark if first else None,
@@ -43,3 +45,14 @@ def _phase(recorded: Recorded, job: JobStatus | None, lives: Liveness, state: st
     if lives is Liveness.GONE:
         return "stopped" if state != "running" else "dead"
     return job.phase if job else "pending"
+
+
+def _lag(queries: Sequence[QueryStatus]) -> str | None:
+    """In words, and None where the sources do not tell how far ahead they are (a folder of files does not)."""
+    known = [
+        source["end"] == source["latest"]
+        for query in queries
+        for source in query.lag.values()
+        if isinstance(source, dict) and source.get("latest") is not None
+    ]
+    return None if not known else "none" if all(known) else "behind"

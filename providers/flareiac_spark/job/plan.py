@@ -78,7 +78,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     blockers = [_blocker(change, desired) for change in found if isinstance(change, Refused)] if not fresh else []
     if not fresh and (lost := _lost_checkpoint(request, desired)):
         blockers.append(lost)
-    steps = [step for change in found if (step := _step(change, desired, fresh)) is not None]
+    steps = _steps(found, desired, fresh)
     steps += _state_steps(request, desired, recorded, facts) + _heal_steps(desired, drift)
     return Proposal(
         action=_action(steps, found, blockers),
@@ -104,7 +104,8 @@ def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequenc
 
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
-    notes = {change.path: _note(change) for change in found}
+    fresh = desired["generation"] != recorded["generation"]
+    notes = {change.path: "new generation" if fresh and isinstance(change, Refused) else _note(change) for change in found}
     return tuple(
         AttributeChange(
             path=change.path, origin=change.origin, old=change.old, new=change.new, live=change.live, note=_note_at(change.path, notes)
@@ -138,21 +139,33 @@ def _note(change: JobChange) -> str:
             assert_never(change)
 
 
-def _step(change: JobChange, desired: Attributes, fresh: bool) -> Step | None:
+def _steps(found: Sequence[JobChange], desired: Attributes, fresh: bool) -> list[Step]:
+    """One restart for all that asks for one, and a step for whatever else happens."""
+    restarts = [change for change in found if isinstance(change, Restarted)]
+    steps = [step for change in found if (step := _single_step(change, fresh)) is not None]
+    if not restarts and not (fresh and steps):
+        return steps
+    what = ", ".join(dict.fromkeys(change.text for change in restarts))
+    why = "; ".join(dict.fromkeys(change.why for change in restarts))
+    if is_finite(desired):
+        return [Step(text=f"runs again: {what} changed", effect=Effect.STARTS, why=why), *steps]
+    where = "in its new folder" if fresh else "on the same checkpoint"
+    steps += [Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why) for change in restarts if change.warning]
+    return [Step(text=f"stops after its current batch and starts {where}: {what} changed", effect=Effect.RESTART, why=why), *steps]
+
+
+def _single_step(change: JobChange, fresh: bool) -> Step | None:
     match change:
         case Noted():
             return None
         case Live(text=text):
             return Step(text=text, effect=Effect.LIVE)
         case Pinned(text=text):
-            return Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
-        case Restarted(path=("generation",), warning=warning, why=why):
-            return Step(text=f"starts anew: {warning}", effect=Effect.NEW_GENERATION, why=why)
-        case Restarted(text=text, why=why, warning=warning):
-            verb = "runs again" if is_finite(desired) else "restarts"
-            effect = Effect.STARTS if is_finite(desired) else Effect.RESTART
-            return Step(text=f"{verb}: {text} changed" + (f"; {warning}" if warning else ""), effect=effect, why=why)
-        case Refused(text=text, why=why):
+            return None if fresh else Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
+        case Restarted():
+            return None
+        case Refused(text=text):
+            why = "a new generation has no offsets and no state that it could contradict"
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why) if fresh else None
         case _:
             assert_never(change)
