@@ -73,6 +73,8 @@ class _Evaluation:
     variables: dict[str, Value] = field(default_factory=dict)
     locals: dict[str, Value] = field(default_factory=dict)
     resources: dict[str, DesiredResource] = field(default_factory=dict)
+    names: dict[str, dict[str, None]] = field(default_factory=dict)
+    traversals: dict[str, list[Traversal]] = field(default_factory=dict)
     instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -89,6 +91,9 @@ def load(
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
     evaluation = _Evaluation(registry=registry, project=project, diagnostics=diagnostics, computed=computed)
     evaluation.module = collect(bodies, registry.types, diagnostics)
+    for address in evaluation.module.resources:
+        kind, name = address.split(".", 1)
+        evaluation.names.setdefault(kind, {})[name] = None
     evaluation.scope = _scope(evaluation)
     given = inputs(files)
     check_settings(evaluation.module.settings, diagnostics)
@@ -142,8 +147,8 @@ def _scope(evaluation: _Evaluation) -> Scope:
 
 
 def _named(evaluation: _Evaluation, kind: str) -> dict[str, None]:
-    prefix = f"{kind}."
-    return {address.removeprefix(prefix): None for address in evaluation.module.resources if address.startswith(prefix)}
+    """The declared names of a block type."""
+    return evaluation.names.get(kind, {})
 
 
 def _embed_connections(evaluation: _Evaluation) -> None:
@@ -165,7 +170,7 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
     }
     needs: dict[str, list[str]] = {}
     for name, node in nodes.items():
-        found = traversals_of(node)
+        found = evaluation.traversals[name] = traversals_of(node)
         if not name.startswith("var.") and not check_declared(found, nodes, types, evaluation.diagnostics):
             evaluation.failed.add(name)
         needs[name] = [] if name.startswith("var.") else [need for item in found if (need := node_of(item, types)) in nodes and need]
@@ -206,7 +211,7 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
         kind, name = node.split(".", 1)
         if kind == "output":
             block = evaluation.module.outputs[name]
-            needed = [node_of(item, evaluation.registry.types) for item in traversals_of(block)]
+            needed = [node_of(item, evaluation.registry.types) for item in evaluation.traversals[node]]
             if node not in evaluation.failed and not any(need in evaluation.failed for need in needed):
                 outputs[name] = _output(evaluation, name, block)
         elif kind == "local":
@@ -219,7 +224,7 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
 
 
 def _broken(evaluation: _Evaluation, node: str) -> bool:
-    needed = [node_of(item, evaluation.registry.types) for item in traversals_of(evaluation.module.resources[node])]
+    needed = [node_of(item, evaluation.registry.types) for item in evaluation.traversals[node]]
     return node in evaluation.failed or any(need in evaluation.failed for need in needed)
 
 
@@ -267,7 +272,7 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
         return
     evaluation.instances[node] = [item.key for item in found]
     declared = depends_on(block, evaluation.diagnostics)
-    needed = _needed(evaluation, traversals_of(block), declared)
+    needed = _needed(evaluation, evaluation.traversals[node], declared)
     for item in found:
         if not _instance(evaluation, block, kind, item, needed):
             evaluation.failed.add(node)
@@ -340,7 +345,8 @@ def _fill_connections(
         target = next((item for item in schema.type.to if item in defaults), None)
         if target is None:
             continue
-        found = [address for address, item in evaluation.resources.items() if item.address.type == target]
+        blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
+        found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
         if len(found) == 1:
             attributes[name] = Reference(found[0])
         elif found:
