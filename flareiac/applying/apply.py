@@ -118,6 +118,9 @@ def _finish(
     findings: tuple[Diagnostic, ...],
 ) -> Report:
     before = recording.snapshot
+    if tally.unsettled:
+        # The journal stays as it is: it alone says what was begun, and the next apply finds out how it ended.
+        return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics))
     values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
     try:
         final = recording.finish(values, complete=True)

@@ -3,8 +3,10 @@
 Touches the world through drivers and the recording.
 """
 
+import os
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -17,7 +19,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType
+from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType, Settling
 from flareiac.sdk.state import LockLost
 
 _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
@@ -25,12 +27,16 @@ _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
 
 @dataclass(slots=True)
 class Tally:
-    """How an execution went, by operation id."""
+    """How an execution went, by operation id.
+
+    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them.
+    """
 
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    unsettled: list[str] = field(default_factory=list)
     cancelled: bool = False
 
 
@@ -131,6 +137,15 @@ class _Answer:
     elapsed: float
     messages: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] | None = None
+    settled: bool = True
+
+
+class _Unsettled(Exception):
+    """An operation was begun and nobody can tell how it ended."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__()
+        self.diagnostics = diagnostics
 
 
 def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally, emit: Callable[[Event], None]) -> None:
@@ -140,6 +155,8 @@ def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally,
         queue.succeeded(operation)
         return
     tally.failed.append(operation.id)
+    if not answer.settled:
+        tally.unsettled.append(operation.id)
     tally.diagnostics.extend(answer.diagnostics)
     emit(Failed(operation=operation, elapsed=answer.elapsed, diagnostics=answer.diagnostics))
     _skip(queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
@@ -158,11 +175,14 @@ def _run(execution: Execution, resource: PlannedResource, operation: Operation, 
         messages = _perform(execution, resource, operation, progress)
     except Failure as failure:
         return _Answer(elapsed=elapsed(), diagnostics=tuple(item.at(address=resource.address) for item in failure.diagnostics))
+    except _Unsettled as trouble:
+        told = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
+        return _Answer(elapsed=elapsed(), diagnostics=told, settled=False)
     except LockLost as lost:
         execution.cancel.set()
-        return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),))
+        return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False)
     except OSError as trouble:
-        return _Answer(elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),))
+        return _Answer(elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),), settled=False)
     return _Answer(elapsed=elapsed(), messages=messages)
 
 
@@ -174,7 +194,7 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
         _record_only(execution, resource, operation, request, record)
         return ()
     recording.intend(operation.id, encode_request(request, resource))
-    outcome = _ask(execution.driver(resource.provider, resource.type), operation.verb, request)
+    outcome = _asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
     if isinstance(outcome, NotApplied):
         text = "; ".join(item.summary for item in outcome.diagnostics)
         recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
@@ -182,6 +202,29 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     kept = None if operation.verb in (Verb.DELETE, Verb.QUIESCE) else record_of(resource, outcome, request, execution.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
     return outcome.messages
+
+
+def _asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
+    """A driver's answer, also where it raised one. Raises ``_Unsettled`` when even reading does not tell what was done."""
+    try:
+        return _ask(driver, verb, request)
+    except Failure as failure:
+        diagnostics = failure.diagnostics
+    except Exception as bug:  # noqa: BLE001 - whatever a provider raises must not keep the other operations from being recorded
+        diagnostics = (_provider_bug(provider, bug),)
+    if verb is Verb.QUIESCE or not isinstance(driver, Settling):
+        return NotApplied(diagnostics=diagnostics)
+    try:
+        found = driver.settle(request)
+    except Exception as trouble:
+        raise _Unsettled(diagnostics) from trouble
+    match found:
+        case Applied() if verb is Verb.DELETE:
+            return found
+        case Applied():
+            return NotApplied(diagnostics=diagnostics, attributes=found.attributes, identity=found.identity)
+        case _:
+            return found or NotApplied(diagnostics=diagnostics)
 
 
 def _ask(driver: Driver, verb: Verb, request: ApplyRequest) -> Outcome:
@@ -212,6 +255,16 @@ def _identities(recording: Recording) -> Callable[[str], Attributes]:
         return record.identity if record else {}
 
     return identity
+
+
+def _provider_bug(provider: str, bug: Exception) -> Diagnostic:
+    what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
+    return error(
+        "FIA013",
+        f"The provider {provider} failed unexpectedly",
+        f"{what.strip()}. This is a bug of the provider, not of your configuration; please report it together with the output under "
+        "FLAREIAC_DEBUG=1. What was done is found out by reading: run flareiac plan to see it.",
+    )
 
 
 def _lock_lost(text: str) -> Diagnostic:
