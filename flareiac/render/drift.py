@@ -46,7 +46,7 @@ def drift_json(report: DriftReport) -> dict[str, Data]:
                 "address": item.address,
                 "class": item.kind.value,
                 "texts": list(item.texts),
-                "changes": [_change_json(change) for change in item.changes],
+                "changes": [change_json(change) for change in item.changes],
             }
             for item in report.entries
         ],
@@ -70,7 +70,9 @@ def _change_line(change: AttributeChange, style: Style) -> str:
     return f"{style.paint('~', Tone.CHANGE)} {label} = {inline(old)} (recorded) -> {inline(live)} (live)"
 
 
-def _change_json(change: AttributeChange) -> dict[str, Data]:
+def change_json(change: AttributeChange) -> dict[str, Data]:
+    """One drifted attribute as JSON data; sensitive values are left out."""
+
     def shown(value: Data) -> Data:
         return plain(REDACTED if change.sensitive and value is not None and not isinstance(value, Absent) else value)
 

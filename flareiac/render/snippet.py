@@ -40,7 +40,8 @@ def enclosing_block(source: Source, span: Span) -> str | None:
     lines: Sequence[str] = source.text.split("\n")[: span.start.line]
     for line in reversed(lines):
         if found := _BLOCK.match(line):
-            return found["header"]
+            closed = line.rstrip().endswith("}") and line is not lines[-1]
+            return None if closed else found["header"]
         if line.startswith("}") and line is not lines[-1]:
             return None
     return None

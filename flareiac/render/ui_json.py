@@ -16,6 +16,7 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, 
 from flareiac.render.apply_text import elapsed_text, event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
+from flareiac.render.drift import change_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
 from flareiac.sdk.changes import Action
 
@@ -105,9 +106,21 @@ def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.tim
     return _summary(message, found, "destroy" if plan.destroy else "apply", clock)
 
 
-def drift_lines(report: DriftReport, *, tool_version: str, clock: Clock = time.time) -> list[Line]:
-    """Everything that ``drift`` tells, one line for each finding."""
-    return [version_line(tool_version, clock), *(_drift_entry(item, clock) for item in report.entries)]
+def drift_lines(
+    report: DriftReport | None,
+    diagnostics: Iterable[Diagnostic] = (),
+    sources: Mapping[str, Source] | None = None,
+    *,
+    tool_version: str,
+    clock: Clock = time.time,
+) -> list[Line]:
+    """Everything that ``drift`` tells: version, one line for each finding, a summary by class (none without a report), complaints."""
+    lines = [version_line(tool_version, clock)]
+    if report is not None:
+        lines.extend(_drift_entry(item, clock) for item in report.entries)
+        lines.append(_drift_summary(report, clock))
+    lines.extend(diagnostic_record(item, sources or {}, clock=clock) for item in diagnostics)
+    return lines
 
 
 def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
@@ -152,9 +165,21 @@ def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
     change: Line = {
         "resource": resource_record(entry.address, ""),
         "action": action,
-        "flareiac": {"class": entry.kind.value, "drift": list(entry.texts)},
+        "flareiac": {
+            "class": entry.kind.value,
+            "drift": list(entry.texts),
+            "changes": [change_json(item) for item in entry.changes],
+        },
     }
     return _line("info", f"{entry.address}: Drift detected ({entry.kind.value})", clock, {"type": "resource_drift", "change": change})
+
+
+def _drift_summary(report: DriftReport, clock: Clock) -> Line:
+    found = {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass}
+    told = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+    message = f"{'Drift' if report.drifted else 'No drift'}{': ' if told else ''}{told}; {report.checked} checked."
+    summary = {"drifted": report.drifted, "checked": report.checked, **found}
+    return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
 
 def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:

@@ -107,5 +107,7 @@ def test_the_summary_counts_what_was_done() -> None:
 
 def test_each_drift_is_a_line() -> None:
     report = DriftReport(entries=(DriftEntry(address="job.a", kind=DriftClass.MISSING, texts=("the driver is dead",)),), checked=3)
-    _, line = drift_lines(report, tool_version="0.1.0", clock=clock)
+    _, line, summary = drift_lines(report, tool_version="0.1.0", clock=clock)
     assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == ("resource_drift", "delete", "missing")
+    assert (summary["type"], summary["@message"]) == ("drift_summary", "Drift: 1 missing; 3 checked.")
+    assert summary["drift"] == {"drifted": True, "checked": 3, "changed": 0, "missing": 1, "unmanaged": 0, "unhealthy": 0}
