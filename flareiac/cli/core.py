@@ -169,22 +169,24 @@ def drift(
     parallelism: Parallelism = 10,
 ) -> int:
     """Find what changed behind the team's back. Reads only; exits with 3 when there is drift."""
+    import flareiac
     from flareiac.app.drift import drift as find
-    from flareiac.render.drift import drift_json, drift_text
+    from flareiac.render.drift import drift_text
+    from flareiac.render.ui_json import drift_lines
 
     bench = _bench(parallelism, var, var_file)
     try:
         report = find(bench, _request(None, None, None, refresh, None, destroy=False))
     finally:
         bench.close()
-    terminal.complain(report.diagnostics, report.sources)
-    if report.drift is None:
-        return ExitCode.ERROR
     if as_json:
-        terminal.out(json.dumps(drift_json(report.drift), indent=2))
+        for line in drift_lines(report.drift, report.diagnostics, report.sources, tool_version=flareiac.__version__):
+            terminal.out(json.dumps(line))
     else:
-        terminal.out(drift_text(report.drift, colour=terminal.colour()))
-    if report.diagnostics.has_errors:
+        terminal.complain(report.diagnostics, report.sources)
+        if report.drift is not None:
+            terminal.out(drift_text(report.drift, colour=terminal.colour()))
+    if report.drift is None or report.diagnostics.has_errors:
         return ExitCode.ERROR
     return ExitCode.DRIFT if report.drift.drifted else ExitCode.DONE
 
@@ -223,20 +225,22 @@ def output(
 ) -> int:
     """Show the outputs of the last apply."""
     from flareiac.app.bench import Bench
-    from flareiac.kernel.diagnostics import did_you_mean
+    from flareiac.kernel.diagnostics import Failure, did_you_mean, error
     from flareiac.render.output_text import outputs_json, outputs_text
 
     outputs = Bench(root=terminal.CURRENT.root).load_state().snapshot.outputs
     if name is not None and name not in outputs:
-        terminal.say(f'Error: there is no output "{name}" in the state.{did_you_mean(name, outputs)}')
-        return ExitCode.ERROR
+        hint = f"{did_you_mean(name, outputs)} Outputs are recorded by apply; flareiac output lists them."
+        raise Failure(error("FIX022", f'The state holds no output "{name}"', hint.strip()))
+    if raw and name is None:
+        raise typer.BadParameter("-raw needs the name of one output.")
     chosen = outputs if name is None else {name: outputs[name]}
     if raw and name is not None:
         value = outputs[name].value
         if not isinstance(value, str | int | float):
-            terminal.say(f'Error: "{name}" is not a text, or it is sensitive and not stored.')
-            return ExitCode.ERROR
-        terminal.out(str(value))
+            why = "It is sensitive: the state does not hold it." if outputs[name].sensitive else f"Use flareiac output -json {name}."
+            raise Failure(error("FIX023", f'The output "{name}" is no single text or number', why))
+        terminal.out(json.dumps(value) if isinstance(value, bool) else str(value))
     elif as_json:
         whole = outputs_json(chosen)
         terminal.out(json.dumps(whole if name is None else whole[name]["value"], indent=2))

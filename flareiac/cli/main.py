@@ -7,6 +7,7 @@ from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
 
 _GLOBAL_VALUES = {"--chdir": "chdir", "--input": "input", "--lock-timeout": "lock_timeout"}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def main() -> None:
@@ -38,7 +39,7 @@ def _two_dashes(arguments: Sequence[str]) -> list[str]:
 
 
 def _separate_globals(arguments: list[str]) -> list[str] | None:
-    """Takes the options of every command out of the command line; None when one of them lacks its value."""
+    """Takes the options of every command out of the command line; None when one of them lacks its value or takes another."""
     found = terminal.Globals(command_line=tuple(arguments))
     rest: list[str] = []
     waiting = iter(arguments)
@@ -51,6 +52,9 @@ def _separate_globals(arguments: list[str]) -> list[str] | None:
             if text is None:
                 terminal.say(f"Error: {name.lstrip('-')} needs a value, such as -{name.lstrip('-')}=...")
                 return None
+            if name == "--input" and text not in _BOOLEANS:
+                terminal.say(f"Error: -input={text}: it is true or false.")
+                return None
             _set(found, _GLOBAL_VALUES[name], text)
         else:
             rest.append(item)
@@ -61,7 +65,7 @@ def _separate_globals(arguments: list[str]) -> list[str] | None:
 def _set(found: terminal.Globals, name: str, text: str) -> None:
     match name:
         case "input":
-            found.input = text not in ("false", "0")
+            found.input = _BOOLEANS[text]
         case "chdir":
             found.chdir = text
         case _:

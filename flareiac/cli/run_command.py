@@ -1,9 +1,11 @@
 """Runs one command: every way in which it can end becomes an exit code, and every complaint a diagnostic."""
 
 import datetime as dt
+import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from types import FrameType
 
@@ -29,9 +31,7 @@ def run_command(arguments: Sequence[str]) -> int:
     try:
         result = command.main(args=list(arguments), prog_name="flareiac", standalone_mode=False)
     except TyperException as problem:
-        describe = getattr(problem, "format_message", None)
-        terminal.say(f"Error: {describe() if describe else problem}")
-        terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
+        _complain_of_usage(problem)
         return int(ExitCode.USAGE)
     except typer.Exit as done:
         return int(done.exit_code)
@@ -44,9 +44,23 @@ def run_command(arguments: Sequence[str]) -> int:
         terminal.complain([_held(held)])
         return int(ExitCode.LOCKED)
     except BrokenPipeError:
-        sys.stderr.close()
+        # Whoever read our output has left; what the interpreter still flushes at exit must not complain about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.ERROR)
+    except Exception as bug:  # noqa: BLE001 - the last resort: nobody but us should have to read a traceback
+        terminal.complain([_bug(bug)])
         return int(ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.DONE)
+
+
+def _complain_of_usage(problem: TyperException) -> None:
+    describe = getattr(problem, "format_message", None)
+    text = describe() if describe else str(problem)
+    if text.startswith("Usage:"):
+        terminal.say(text)  # a group without a command: the whole help
+        return
+    terminal.say(f"Error: {text}")
+    terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
 
 
 def _cancel(number: int, _frame: FrameType | None) -> None:
@@ -55,6 +69,19 @@ def _cancel(number: int, _frame: FrameType | None) -> None:
         signal.raise_signal(number)
     CANCEL.set()
     terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
+
+
+def _bug(problem: Exception) -> Diagnostic:
+    if os.environ.get("FLAREIAC_DEBUG"):
+        terminal.say("".join(traceback.format_exception(problem)))
+    place = traceback.extract_tb(problem.__traceback__)[-1]
+    what = " ".join(f"{type(problem).__name__}: {problem}".split())
+    return error(
+        "FIX099",
+        "This is a bug in FlareIaC",
+        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What had been done is recorded. Please report it together with the "
+        "output of the same command under FLAREIAC_DEBUG=1.",
+    )
 
 
 def _held(held: LockHeld) -> Diagnostic:

@@ -107,10 +107,12 @@ def _steer(verb: str, address: str) -> int:
     def emit(event: Event) -> None:
         terminal.say(event_line(event, colour=False) or "")
 
+    timeout = parse_duration(terminal.CURRENT.lock_timeout)
+    if timeout is None:
+        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
     bench = Bench(root=terminal.CURRENT.root)
-    timeout = (parse_duration(terminal.CURRENT.lock_timeout) or 0) / 1000
     try:
-        messages = steer(bench, Steer(verb), address, lock_timeout=timeout, emit=emit, progress=terminal.say)
+        messages = steer(bench, Steer(verb), address, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
     finally:
         bench.close()
     for message in messages or (f"{address}: {verb} done.",):
