@@ -91,8 +91,8 @@ def _offsets(folder: Path, batch: int | None) -> tuple[int | None, dict[str, str
     lines = _lines(path)
     if lines[0] != "v1":
         raise Damaged(path, f"its first line is {lines[0]!r:.40}, expected v1")
-    if len(lines) < 2:
-        raise Damaged(path, "it ends after its version")
+    if len(lines) < 3:
+        raise Damaged(path, "it ends before the offset of a source")
     header = _json(lines[1], path)
     conf = header.get("conf", {})
     if not isinstance(conf, dict):

@@ -1,0 +1,164 @@
+"""Projects written as HCL, for tests of what is planned about them without any system."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from flareiac.app.discovery import installed
+from flareiac.config.files import ModuleFiles
+from flareiac.config.load import load
+from flareiac.config.variables import Inputs
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.model.desired import DesiredResource
+from flareiac.sdk.changes import Disturbance, Proposal
+from flareiac.sdk.provider import Missing, Observation, PlanRequest, Present, Project, Recorded, Resolved
+from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode
+
+QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
+LAKE = """
+table "orders" {
+  namespace = "demo"
+  column "id" { type = "long not null" }
+  column "region" { type = "string" }
+}
+table "hourly" {
+  namespace = "demo"
+  column "hour" { type = "timestamptz" }
+  column "n" { type = "long" }
+}
+table "regions" {
+  namespace = "demo"
+  column "region" { type = "string" }
+  column "name" { type = "string" }
+}
+stream "orders" {
+  files {
+    path   = "landing"
+    format = "json"
+  }
+  column "id" { type = "long" }
+  column "ts" { type = "timestamptz" }
+  column "region" { type = "string" }
+  column "unread" { type = "string" }
+  watermark = { column = "ts", delay = "10m" }
+}
+checkpoint "x" {}
+"""
+STATELESS = """
+job "x" {
+  checkpoint = checkpoint.x
+  trigger    = { processing_time = "30s" }
+  input "orders" { stream = stream.orders }
+  step "clean" { sql = "SELECT id, region FROM orders WHERE id > 0" }
+  output "orders" { table = table.orders }
+}
+"""
+STATEFUL = """
+job "x" {
+  checkpoint = checkpoint.x
+  input "orders" { stream = stream.orders }
+  step "hourly" { sql = "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM orders GROUP BY window(ts, '1 hour')" }
+  output "hourly" { table = table.hourly }
+}
+"""
+BATCH = """
+job "x" {
+  mode = "batch"
+  input "source" {
+    files {
+      path    = "in"
+      format  = "json"
+      columns = { region = "string", name = "string" }
+    }
+  }
+  step "all" { sql = "SELECT region, name FROM source" }
+  output "regions" {
+    table = table.regions
+    mode  = "overwrite"
+  }
+}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """An evaluated project and what was wrong with it."""
+
+    resources: dict[str, DesiredResource]
+    diagnostics: tuple[Diagnostic, ...]
+    project: Project
+
+    @property
+    def codes(self) -> list[str]:
+        return [item.code for item in self.diagnostics]
+
+    def references(self) -> dict[str, Resolved]:
+        return {address: item.resolved() for address, item in self.resources.items()}
+
+    def attributes(self, address: str = "job.x") -> Attributes:
+        return self.resources[address].attributes
+
+
+def loaded(hcl: str, root: Path) -> Loaded:
+    """A project of one file."""
+    root.mkdir(exist_ok=True)
+    (root / "main.flare.hcl").write_text(hcl, encoding="utf-8")
+    project, diagnostics = Project(root=root, lineage="test"), Diagnostics()
+
+    def inputs(_files: ModuleFiles) -> Inputs:
+        return Inputs(environment={})
+
+    desired = load(project, installed().registry, inputs, lambda _address: None, diagnostics).desired
+    return Loaded(resources=dict(desired.resources), diagnostics=tuple(diagnostics), project=project)
+
+
+def running(*, committed: int | None = 3, operators: tuple[str, ...] = (), **other: object) -> Facts:
+    """A job that runs as it was recorded."""
+    output = OutputFacts(
+        query_id=QUERY,
+        started=committed,
+        committed=committed,
+        sources=(("files", ()),),
+        operators=operators,
+        conf={"spark.sql.shuffle.partitions": "2"},
+    )
+    facts: dict[str, object] = {"digest": "d", "state": "running", "alive": True, "phase": "running", "checkpoints": {"out": output}}
+    return Facts(**{**facts, **other})  # type: ignore[arg-type]  # a test names fields that exist
+
+
+def proposal(
+    desired: Loaded | None,
+    recorded: Loaded | None,
+    facts: Facts | None,
+    *,
+    address: str = "job.x",
+    identity: Attributes | None = None,
+    disturbances: tuple[Disturbance, ...] = (),
+) -> Proposal:
+    """What the planner of an address says; ``facts`` None: it is not there."""
+    known = desired or recorded
+    assert known is not None, "a question is about something"
+    planner = installed().registry.types[address.split(".", maxsplit=1)[0]].planner
+    assert planner is not None, "only managed resources are planned"
+    was = None
+    if recorded is not None:
+        was = Recorded(attributes=recorded.attributes(address), identity={"digest": "d", **(identity or {})})
+    return planner.plan(
+        PlanRequest(
+            address=address,
+            desired=desired.attributes(address) if desired else None,
+            recorded=was,
+            observed=_observed(was, facts),
+            references=known.references(),
+            project=known.project,
+            disturbances=disturbances,
+        )
+    )
+
+
+def _observed(recorded: Recorded | None, facts: Facts | None) -> Observation:
+    if facts is None:
+        return Missing()
+    by_hand = {"stopped": True} if facts.state == "stopped" else {}
+    attributes = {**recorded.attributes, **by_hand} if recorded else {}
+    return Present(attributes=attributes, identity={**(recorded.identity if recorded else {}), KEY: encode(facts)})

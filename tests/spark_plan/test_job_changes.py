@@ -1,0 +1,249 @@
+"""What a change of a job's definition does to its query: nothing, a restart, or a refusal that says the ways out."""
+
+from pathlib import Path
+
+import pytest
+
+from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
+from flareiac_spark.job.facts import Facts
+from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
+
+AGGREGATES = ("stateStoreSave",)
+Edit = tuple[str, str]
+
+
+def change(root: Path, job: str, edit: Edit, facts: Facts) -> Proposal:
+    before = loaded(LAKE + job, root)
+    text = (LAKE + job).replace(*edit)
+    assert text != LAKE + job, "the edit changes something"
+    after = loaded(text, root)
+    assert not before.diagnostics
+    assert not after.diagnostics
+    return proposal(after, before, facts)
+
+
+def effects(found: Proposal) -> list[Effect]:
+    return [step.effect for step in found.steps]
+
+
+@pytest.mark.parametrize("job", [STATELESS, STATEFUL, BATCH])
+def test_nothing_changed(job: str, tmp_path: Path) -> None:
+    same = loaded(LAKE + job, tmp_path)
+    assert not same.diagnostics
+    found = proposal(same, same, running(operators=AGGREGATES))
+    assert (found.action, found.steps, found.changes, found.drift) == (Action.NO_OP, (), (), ())
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("SELECT id, region FROM orders WHERE id > 0", "select  region_.id,  region_.region FROM orders AS region_ where region_.id > 0"),
+        ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  comment = "why"'),
+        ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  tags = ["a"]'),
+        ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  stability = { within = "5m" }'),
+    ],
+)
+def test_what_is_no_part_of_what_runs_is_only_recorded(edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, STATELESS, edit, running())
+    assert (found.action, found.steps, found.blockers) == (Action.RECORD, (), ())
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ('column "unread" { type = "string" }', 'column "unread" { type = "int" }\n  column "another" { type = "date" }'),
+        ('column "n" { type = "long" }', 'column "n" { type = "long" }\n  column "later" { type = "string" }'),
+    ],
+)
+def test_columns_that_the_job_does_not_touch_are_no_change_of_it(edit: Edit, tmp_path: Path) -> None:
+    assert change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES)).action is Action.NO_OP
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("WHERE id > 0", "WHERE id > 1"),
+        ('processing_time = "30s"', 'processing_time = "60s"'),
+        ('format = "json"', 'format = "json"\n    max_files_per_trigger = 5'),
+        ('column "id" { type = "long" }', 'column "id" { type = "int" }'),
+        ('delay = "10m"', 'delay = "20m"'),
+        ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.ansi.enabled" = "false" }'),
+        ("{ table = table.orders }", '{\n    table = table.orders\n    options = { "fanout-enabled" = "true" }\n  }'),
+        ("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  restart_nonce = 1"),
+    ],
+)  # fmt: skip
+def test_what_runs_restarts_on_its_checkpoint(edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, STATELESS, edit, running())
+    assert (found.action, found.blockers) == (Action.UPDATE, ())
+    assert effects(found) == [Effect.RESTART]
+    assert found.steps[0].why
+
+
+@pytest.mark.parametrize(
+    ("edit", "what"),
+    [
+        (("'1 hour'", "'2 hours'"), "Step hourly"),
+        (("count(*) AS n", "count(id) AS n"), "Step hourly"),
+        (("FROM orders GROUP", "FROM orders WHERE id > 0 GROUP"), "Step hourly"),
+        (('delay = "10m"', 'delay = "20m"'), "The watermark of orders"),
+        (('column "ts" { type = "timestamptz" }', 'column "ts" { type = "timestamp_ntz" }'), "The type of ts of orders"),
+        (('step "hourly"', 'step "renamed"'), "The steps"),
+        (('path   = "landing"', 'path   = "elsewhere"'), "What a stream reads"),
+        (('output "hourly"', 'output "other"'), "The name of output hourly"),
+        (('checkpoint "x" {}', 'checkpoint "x" { location = "elsewhere" }'), "Another checkpoint"),
+    ],
+)
+def test_state_is_never_restarted_under_another_meaning(edit: Edit, what: str, tmp_path: Path) -> None:
+    found = change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES))
+    assert found.action is Action.UPDATE
+    assert found.blockers
+    blocker = found.blockers[0]
+    assert what in blocker.summary
+    assert blocker.ways_out[0].startswith("undo: ")
+    assert "generation = 2" in blocker.ways_out[1]
+
+
+def test_reformatted_sql_on_state_is_no_change(tmp_path: Path) -> None:
+    found = change(tmp_path, STATEFUL, ("SELECT window", "/* hours */  select window"), running(operators=AGGREGATES))
+    assert (found.action, found.blockers) == (Action.RECORD, ())
+
+
+def test_sql_that_can_not_be_compared_on_state_is_refused(tmp_path: Path) -> None:
+    edit = ("count(*) AS n FROM orders", "count(*) AS n FROM orders LATERAL SOMETHING ? ODD")
+    before, after = loaded(LAKE + STATEFUL, tmp_path), loaded((LAKE + STATEFUL).replace(*edit), tmp_path)
+    found = proposal(after, before, running(operators=AGGREGATES))
+    assert [item.code for item in found.blockers] == ["FIK062"]
+
+
+def test_state_is_not_added_to_a_checkpoint_without_any(tmp_path: Path) -> None:
+    edit = ("SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT id, region FROM orders")
+    assert change(tmp_path, STATELESS, edit, running()).blockers
+
+
+@pytest.mark.parametrize("edit", [("'1 hour'", "'2 hours'"), ('delay = "10m"', 'delay = "20m"')])
+def test_before_the_first_batch_there_is_no_state_to_protect(edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, STATEFUL, edit, running(committed=None))
+    assert (effects(found), found.blockers) == ([Effect.RESTART], ())
+
+
+def test_other_sources_are_refused_without_state_too(tmp_path: Path) -> None:
+    found = change(tmp_path, STATELESS, ('path   = "landing"', 'path   = "elsewhere"'), running())
+    assert [item.code for item in found.blockers] == ["FIK062"]
+
+
+def test_a_raised_generation_lifts_the_refusal(tmp_path: Path) -> None:
+    before = loaded(LAKE + STATEFUL, tmp_path)
+    text = (LAKE + STATEFUL).replace("'1 hour'", "'2 hours'")
+    after = loaded(text.replace('checkpoint "x" {}', 'checkpoint "x" {\n  generation = 2\n  start_from = "earliest"\n}'), tmp_path)
+    found = proposal(after, before, running(operators=AGGREGATES))
+    assert found.blockers == ()
+    assert {Effect.RESTART, Effect.NEW_GENERATION, Effect.RESULTS_CHANGE} <= set(effects(found))
+    checkpoint = proposal(after, before, Facts(), address="checkpoint.x")
+    assert (checkpoint.blockers, effects(checkpoint)) == ((), [Effect.NEW_GENERATION])
+
+
+def test_a_generation_without_a_start_is_refused(tmp_path: Path) -> None:
+    before = loaded(LAKE + STATEFUL, tmp_path)
+    after = loaded((LAKE + STATEFUL).replace('checkpoint "x" {}', 'checkpoint "x" { generation = 2 }'), tmp_path)
+    assert [item.code for item in proposal(after, before, Facts(), address="checkpoint.x").blockers] == ["FIK023"]
+    assert [item.code for item in proposal(before, after, Facts(), address="checkpoint.x").blockers] == ["FIK022"]
+
+
+def test_pinned_settings_have_no_effect(tmp_path: Path) -> None:
+    edit = ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }')
+    found = change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES))
+    assert (found.action, effects(found)) == (Action.RECORD, [Effect.NO_EFFECT])
+
+
+def test_an_engine_setting_restarts_the_application(tmp_path: Path) -> None:
+    engine = 'engine "local" { driver = { memory = "2g" } }\n'
+    before, after = loaded(engine + LAKE + STATEFUL, tmp_path), loaded(engine.replace("2g", "3g") + LAKE + STATEFUL, tmp_path)
+    found = proposal(after, before, running(operators=AGGREGATES))
+    assert effects(found) == [Effect.RESTART]
+    assert "all its jobs" in found.steps[0].why
+
+
+def test_a_finite_job_runs_again_when_its_definition_changes(tmp_path: Path) -> None:
+    facts = Facts(digest="d", state="stopped", phase="completed")
+    found = change(tmp_path, BATCH, ("SELECT region, name", "SELECT region, upper(name) AS name"), facts)
+    assert (found.action, effects(found)) == (Action.UPDATE, [Effect.STARTS])
+
+
+def test_stopping_and_starting(tmp_path: Path) -> None:
+    runs = loaded(LAKE + STATELESS, tmp_path)
+    stopped = loaded((LAKE + STATELESS).replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"), tmp_path)
+    assert effects(proposal(stopped, runs, running())) == [Effect.STOPS]
+    at_rest = running(state="stopped", alive=False)
+    assert effects(proposal(runs, stopped, at_rest)) == [Effect.STARTS]
+    assert proposal(stopped, stopped, at_rest).action is Action.NO_OP
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        (running(alive=False), "is not running"),
+        (running(phase="failed", error="X: y"), "it has failed: X: y"),
+        (running(state="stopped"), "stopped by hand"),
+        (running(digest="other"), "another definition"),
+    ],
+)
+def test_drift_is_told_and_healed(facts: Facts, says: str, tmp_path: Path) -> None:
+    same = loaded(LAKE + STATELESS, tmp_path)
+    found = proposal(same, same, facts)
+    assert found.action is Action.UPDATE
+    assert says in found.drift[0]
+    assert effects(found) == [Effect.STARTS]
+
+
+def test_a_job_that_should_not_run_any_more_is_drift(tmp_path: Path) -> None:
+    same = loaded(LAKE + STATELESS, tmp_path)
+    found = proposal(same, same, None)
+    assert (found.action, bool(found.drift)) == (Action.CREATE, True)
+
+
+def test_a_dead_application_is_no_drift_of_a_finished_run(tmp_path: Path) -> None:
+    same = loaded(LAKE + BATCH, tmp_path)
+    facts = Facts(digest="d", state="stopped", alive=False, phase="completed")
+    assert proposal(same, same, facts, identity={"result": {"run_id": "d"}}).action is Action.NO_OP
+
+
+@pytest.mark.parametrize("on_disk", [None, "11111111-2222-3333-4444-555555555555"])
+def test_a_lost_checkpoint_is_never_replaced_by_an_empty_one(on_disk: str | None, tmp_path: Path) -> None:
+    same = loaded(LAKE + STATELESS.replace('output "orders"', 'output "out"'), tmp_path)
+    facts = running(alive=False) if on_disk else running(alive=False, checkpoints={})
+    queries = {"out": {"id": QUERY if on_disk is None else on_disk}}
+    found = proposal(same, same, facts, identity={"queries": queries})
+    assert [item.code for item in found.blockers] == ["FIK060"]
+
+
+def test_a_new_job_must_fit_the_checkpoint_it_finds(tmp_path: Path) -> None:
+    new = loaded(LAKE + STATELESS, tmp_path)
+    assert proposal(new, None, running()).blockers == ()
+    rate = new.attributes()
+    rate["inputs"]["orders"]["source"] = {"kind": "rate", "rows_per_second": 1, "ramp_up": None, "partitions": None}
+    assert [item.code for item in proposal(new, None, running()).blockers] == ["FIK061"]
+
+
+@pytest.mark.parametrize(
+    ("reaction", "action"),
+    [(Reaction.STOPS_FIRST, Action.UPDATE), (Reaction.RESTARTS, Action.UPDATE), (Reaction.RUNS_ON, Action.NO_OP)],
+)
+def test_changes_of_tables_reach_the_queries_on_them(reaction: Reaction, action: Action, tmp_path: Path) -> None:
+    same = loaded(LAKE + STATELESS, tmp_path)
+    disturbance = Disturbance(relation=Relation.WRITES, reaction=reaction, reason="a written column is dropped")
+    found = proposal(same, same, running(), disturbances=(disturbance,))
+    assert found.action is action
+
+
+def test_a_removed_job_stops_and_leaves_its_tables(tmp_path: Path) -> None:
+    was = loaded(LAKE + STATELESS, tmp_path)
+    found = proposal(None, was, running())
+    assert (found.action, effects(found)) == (Action.DELETE, [Effect.STOPS])
+    assert "stay" in found.steps[0].text
+
+
+def test_the_fingerprint_does_not_move_with_the_stream(tmp_path: Path) -> None:
+    same = loaded(LAKE + STATEFUL, tmp_path)
+    early, late = running(committed=3, operators=AGGREGATES), running(committed=9, operators=AGGREGATES, phase="idle")
+    assert proposal(same, same, early).fingerprint == proposal(same, same, late).fingerprint
+    assert proposal(same, same, early).fingerprint != proposal(same, same, running(operators=(*AGGREGATES, "dedupe"))).fingerprint
