@@ -122,12 +122,24 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
 
 
 def _identity(attributes: Attributes) -> Attributes:
-    """What a catalog answers about a table with these columns, as if they had been added in their order."""
+    """What the world answers about a table with these columns, as if they had been added in their order, and about a running job."""
+    if "step_order" in attributes:
+        return {"digest": "d-1", "observed": _running(attributes)}
     if "column_order" not in attributes:
         return {}
     fields = {path: number for number, path in enumerate(attributes["column_order"] or [], start=1)}
     there = {"uuid": "u-1", "location": "/warehouse/t", "metadata_location": "/warehouse/t/metadata/1.json", "snapshot_id": 1}
     return {**there, "schema_id": 0, "spec_id": 0, "sort_id": 0, "field_ids": fields, "sorted_ids": [], "defaults": {}}
+
+
+def _running(attributes: Attributes) -> Attributes:
+    """A job that runs and has committed batches, without state unless the case says so."""
+    kinds = [item["source"]["kind"] for item in attributes["inputs"].values() if item["kind"] == "stream"]
+    query = {"query_id": "q-1", "started": 7, "committed": 7, "sources": [[kind, []] for kind in kinds], "operators": [], "conf": {}}
+    checkpoints = {} if attributes["mode"] == "batch" else dict.fromkeys(attributes["outputs"], query)
+    phase = "completed" if attributes["mode"] == "batch" else "running"
+    there = {"digest": "d-1", "state": "running", "nonce": 0, "alive": True, "ended": "", "phase": phase, "error": None}
+    return {**there, "checkpoints": checkpoints}
 
 
 def _resources(hcl: str, root: Path) -> Configuration:
