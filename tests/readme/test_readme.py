@@ -1,0 +1,37 @@
+"""README stays true: its reference and its tables are those of the code. FLAREIAC_UPDATE_GOLDEN=1 writes them anew."""
+
+import os
+import re
+from pathlib import Path
+
+from flareiac.app.discovery import installed
+from flareiac.cli.exit_codes import MEANINGS
+from flareiac.render.reference import END, START, reference
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_reference_is_generated_from_the_schemas() -> None:
+    registry = installed().registry
+    own = {name: kind for name, kind in registry.types.items() if registry.provider_of[name] in ("iceberg", "spark")}
+    _check(START, END, reference(own, registry.functions))
+
+
+def test_the_exit_codes_are_those_of_the_command_line() -> None:
+    rows = "".join(f"| {code.value} | {text} |\n" for code, text in MEANINGS.items())
+    _check(
+        "<!-- exit codes -->",
+        "<!-- end of exit codes -->",
+        f"<!-- exit codes -->\n| code | meaning |\n|---|---|\n{rows}<!-- end of exit codes -->\n",
+    )
+
+
+def _check(start: str, end: str, wanted: str) -> None:
+    text = README.read_text(encoding="utf-8")
+    pattern = re.compile(re.escape(start) + r".*?" + re.escape(end) + r"\n", re.DOTALL)
+    found = pattern.search(text)
+    assert found is not None, f"README has no section {start}"
+    if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
+        README.write_text(text[: found.start()] + wanted + text[found.end() :], encoding="utf-8")
+    else:
+        assert found.group() == wanted
