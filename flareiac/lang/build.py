@@ -1,6 +1,7 @@
 """Makes syntax nodes from the grammar's reductions, and refuses what HCL refuses although the grammar takes it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -24,6 +25,7 @@ from flareiac.lang.syntax import (
     ObjectItem,
     Parentheses,
     Splat,
+    SplatStep,
     Template,
     TupleConstructor,
     Unary,
@@ -44,6 +46,7 @@ class Step(NamedTuple):
     key: Expression | None
     start: int
     end: int
+    bracketed: bool = False
 
 
 class Tail(NamedTuple):
@@ -55,6 +58,7 @@ class Tail(NamedTuple):
     end: int
 
 
+_LONGEST_CHAIN: Final = 200
 _MAX_DIGITS: Final = 4096
 """Longer numbers are refused: nobody writes them, and arithmetic on them would take for ever."""
 
@@ -65,6 +69,7 @@ class Builder:
     def __init__(self, text: str, origin: Origin) -> None:
         self.text, self.origin = text, origin
         self.troubles: list[SyntaxTrouble] = []
+        self.chains: dict[int, int] = {}
         self.handlers: dict[str, Callable[[list[Part]], Part]] = {
             "start": lambda values: self.body(values, 0, len(text)),
             "body": list,
@@ -99,7 +104,7 @@ class Builder:
             "get_attr_expr_term": lambda values: self.step(values[0], values[1]),
             "attr_splat_expr_term": self.splat,
             "full_splat_expr_term": self.splat,
-            "braces_index": lambda values: Step(None, values[1], values[0].start, values[-1].end),
+            "braces_index": lambda values: Step(None, values[1], values[0].start, values[-1].end, True),
             "short_index": lambda values: Step(None, self.number(values[1:]), values[0].start, values[-1].end),
             "get_attr": lambda values: Step(self.written(values[1]), None, values[0].start, values[1].end),
             "attr_splat": lambda values: Tail(False, values[1:], values[0].start, values[-1].end),
@@ -222,6 +227,14 @@ class Builder:
                 )
         return Body(origin=self.origin, start=start, end=end, attributes=tuple(attributes.values()), blocks=tuple(blocks))
 
+    def lengthen(self, left: Expression, end: int) -> None:
+        """Counts a chain such as ``a + b + c``, whose tree is as deep as the chain is long. Raises where that gets out of hand."""
+        count = self.chains[left.start] = self.chains.get(left.start, 0) + 1
+        if count > _LONGEST_CHAIN:
+            raise SyntaxTrouble(
+                "FIL010", "Expression too long", f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.", left.start, end
+            )
+
     # Expressions
 
     def parentheses(self, values: list[Part]) -> Parentheses:
@@ -234,6 +247,7 @@ class Builder:
 
     def binary(self, values: list[Part]) -> Binary:
         left, token, right = values
+        self.lengthen(left, right.end)
         return Binary(origin=self.origin, start=left.start, end=right.end, operator=token.text, left=left, right=right)
 
     def conditional(self, values: list[Part]) -> Conditional:
@@ -243,23 +257,34 @@ class Builder:
         )
 
     def step(self, source: Expression, step: Step) -> GetAttribute | Index:
+        self.lengthen(source, step.end)
         if step.name is not None:
             return GetAttribute(origin=self.origin, start=source.start, end=step.end, source=source, name=step.name)
         assert step.key is not None
         return Index(origin=self.origin, start=source.start, end=step.end, source=source, key=step.key)
 
     def splat(self, values: list[Part]) -> Expression:
-        """``.*`` takes attribute steps only; what follows an index applies to the whole result."""
+        """``.*`` takes attributes and legacy indexes only; what follows an index in brackets applies to the whole result."""
         source, tail = values
+        self.lengthen(source, tail.end)
         inside = tail.steps
         if not tail.full:
-            inside = inside[: next((index for index, step in enumerate(inside) if step.name is None), len(inside))]
+            if isinstance(source, Splat) and source.end == tail.start and self.text[source.end - 1] == "*":
+                self.complain("FIL016", "Nested splat", "A splat inside of .* is not possible; use [*].", tail.start, tail.end)
+            inside = inside[: next((index for index, step in enumerate(inside) if step.bracketed), len(inside))]
         steps = tuple(step.key if step.name is None else step.name for step in inside)
         end = inside[-1].end if inside else (tail.end if not tail.steps else tail.steps[0].start)
-        result: Expression = Splat(origin=self.origin, start=source.start, end=end, source=source, steps=steps)
+        if tail.full and isinstance(source, Splat) and self.text.startswith("[", source.source.end):
+            result: Expression = self.splat_inside(source, SplatStep(origin=self.origin, start=tail.start, end=end, steps=steps), end)
+        else:
+            result = Splat(origin=self.origin, start=source.start, end=end, source=source, steps=steps)
         for step in tail.steps[len(inside) :]:
             result = self.step(result, step)
         return result
+
+    def splat_inside(self, outer: Splat, step: SplatStep, end: int) -> Splat:
+        """The outer splat with one more inside the last of those that it holds."""
+        return replace(outer, end=end, steps=_deepened(outer.steps, step))
 
     def tuple_constructor(self, values: list[Part]) -> TupleConstructor:
         items = tuple(part for part in values if not isinstance(part, Token))
@@ -361,3 +386,9 @@ class Builder:
         if len(parts) == 1 and isinstance(parts[0], str):
             return Literal(origin=self.origin, start=opened.start, end=closed.end, value=parts[0])
         return Template(origin=self.origin, start=opened.start, end=closed.end, parts=parts)
+
+
+def _deepened(steps: tuple[SplatStep | Expression | str, ...], step: SplatStep) -> tuple[SplatStep | Expression | str, ...]:
+    if steps and isinstance(last := steps[-1], SplatStep):
+        return (*steps[:-1], replace(last, end=step.end, steps=_deepened(last.steps, step)))
+    return (*steps, step)

@@ -41,6 +41,7 @@ from flareiac.lang.syntax import (
     ObjectConstructor,
     Parentheses,
     Splat,
+    SplatStep,
     Template,
     TemplateFor,
     TemplateIf,
@@ -242,24 +243,34 @@ class Evaluator:
         return item
 
     def splat(self, expr: Splat) -> Value:
-        source = self.value(expr.source)
+        return self.spread(self.value(expr.source), expr.steps, expr)
+
+    def spread(self, source: Value, steps: tuple[SplatStep | Expression | str, ...], expr: Node) -> Value:
+        """A splat of a value: its elements, or the value itself as the only one, or none where it is null."""
         if source.raw is None:
+            if isinstance(source.type, ListType | SetType | TupleType):
+                return self.fail(expr, "FIL103", "Splat of null", "The list before the splat is null, so it has no elements.")
             return tuple_value(())
         if source.raw is UNKNOWN:
             return unknown().with_sensitive(source.sensitive)
-        listed = isinstance(source.raw, tuple)
-        items = source.raw if listed else (replace(source, sensitive=False),)
-        results = [self.after_splat(item, expr) for item in items]
-        result = tuple_value(results)
-        if isinstance(source.type, ListType | SetType) and results and all(item.type == results[0].type for item in results):
-            result = Value(ListType(results[0].type), result.raw)
-        elif isinstance(source.type, ListType | SetType) and not results:
-            result = Value(ListType(source.type.element if not expr.steps else ANY), ())
-        return result.with_sensitive(source.sensitive)
+        listed = isinstance(source.type, ListType | SetType)
+        items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
+        results = [self.after_splat(item, steps, expr) for item in items]
+        if listed and results and all(item.type == results[0].type for item in results):
+            return Value(ListType(results[0].type), tuple(results), source.sensitive)
+        if isinstance(source.type, ListType | SetType) and not results:
+            return Value(ListType(ANY if steps else source.type.element), (), source.sensitive)
+        return tuple_value(results).with_sensitive(source.sensitive)
 
-    def after_splat(self, item: Value, expr: Splat) -> Value:
-        for step in expr.steps:
-            item = self.take_attribute(item, step, expr) if isinstance(step, str) else self.take_index(item, self.value(step), expr, step)
+    def after_splat(self, item: Value, steps: tuple[SplatStep | Expression | str, ...], expr: Node) -> Value:
+        for step in steps:
+            match step:
+                case str():
+                    item = self.take_attribute(item, step, expr)
+                case SplatStep():
+                    item = self.spread(item, step.steps, expr)
+                case _:
+                    item = self.take_index(item, self.value(step), expr, step)
         return item
 
     # Operators
@@ -277,12 +288,20 @@ class Evaluator:
     def binary(self, expr: Binary) -> Value:
         try:
             if expr.operator in {"&&", "||"}:
-                return operators.logical(expr.operator, self.value(expr.left), lambda: self.value(expr.right))
+                left = self.value(expr.left)
+                return operators.logical(expr.operator, left, lambda: self.right_side(left, expr.right))
             return operators.binary(expr.operator, self.value(expr.left), self.value(expr.right))
         except OperatorError as error:
             subject = {"left": expr.left, "right": expr.right}.get(error.side, expr)
             self.fail(subject, "FIL105", f"Invalid operand of {expr.operator}", error.message, expr)
             return unknown(NUMBER if expr.operator in {"+", "-", "*", "/", "%"} else BOOL)
+
+    def right_side(self, left: Value, right: Expression) -> Value:
+        """The right side of a logical operator. While the left is unknown nobody can tell whether the right will ever count."""
+        if left.raw is not UNKNOWN:
+            return self.value(right)
+        value, trouble = self.silently(right)
+        return unknown(BOOL) if trouble.has_errors else value
 
     def conditional(self, expr: Conditional) -> Value:
         condition = self.condition(expr.condition, expr)

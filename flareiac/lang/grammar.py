@@ -7,7 +7,7 @@ cache directory under the digest of the grammar, so that later runs import neith
 import hashlib
 import importlib.util
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,11 @@ from typing import Any, Final
 from flareiac.lang import user_cache
 
 _FORMAT: Final = 2
-_AMENDMENTS: Final = (("!unary_op : (MINUS | NOT) expr_term", "!unary_op : (MINUS | NOT) (expr_term | unary_op)"),)
-"""Where HCL is wider than the grammar: repeated unary operators."""
+_AMENDMENTS: Final = (
+    ("!unary_op : (MINUS | NOT) expr_term", "!unary_op : (MINUS | NOT) (expr_term | unary_op)"),
+    ("function_call : identifier (COLONS identifier COLONS identifier)?", "function_call : identifier (COLONS identifier)*"),
+)
+"""Where HCL is wider than the grammar: repeated unary operators, and any number of namespaces before a function's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,8 @@ class Table:
     rules: list[Rule]
     start: int
     end: int
+    jumps: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    """What the parser has learnt of chains of reductions that change nothing."""
 
 
 @cache

@@ -22,26 +22,35 @@ KEYWORDS: Final[Mapping[str, str]] = {
 }
 
 
+DEPTH_LIMIT: Final = 400
+"""Symbols that may be open at once: some hundred levels of nesting, far below what would exhaust Python's stack later."""
+
+TOO_DEEP: Final = ("Nested too deeply", "Split this with local values.")
+
+
 def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
     """The body that terminals spell. Raises ``SyntaxTrouble``."""
-    states, rules = table.states, table.rules
+    states, rules, jumps, end_state = table.states, table.rules, table.jumps, table.end
     state_stack = [table.start]
     value_stack: list[Part] = []
     handlers = builder.handlers
     end = len(builder.text)
     tokens.append(Token("$END", "", end, end))
     for token in tokens:
-        kind = token.kind
+        kind, is_word = token.kind, token.text in KEYWORDS
         while True:
             actions = states[state_stack[-1]]
-            if kind == "NAME" and (keyword := KEYWORDS.get(token.text)) is not None and keyword in actions:
-                kind = keyword
+            if is_word and token.kind == "NAME":
+                keyword = KEYWORDS[token.text]
+                kind = keyword if keyword in actions else "NAME"
             action = actions.get(kind)
             if action is None:
                 raise unexpected(token, actions, builder.text)
             if action >= 0:
                 state_stack.append(action)
                 value_stack.append(token if kind == token.kind else token._replace(kind=kind))
+                if len(state_stack) > DEPTH_LIMIT:
+                    raise SyntaxTrouble("FIL010", *TOO_DEEP, token.start, token.end)
                 break
             rule = rules[-1 - action]
             size = rule.size
@@ -51,20 +60,37 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
                 values: list[Part] = []
                 if size:
                     for part in value_stack[-size:]:
-                        if type(part) is list:
+                        if part.__class__ is list:
                             values.extend(part)
                         elif part is not None:
                             values.append(part)
                     del state_stack[-size:]
                     del value_stack[-size:]
                 value_stack.append(values if rule.spliced else handlers[rule.name](values))
-            state_stack.append(states[state_stack[-1]][rule.origin])
-            if kind == "$END" and state_stack[-1] == table.end:
+            below = state_stack[-1]
+            if is_word:
+                state_stack.append(states[below][rule.origin])
+            else:
+                step = (below, rule.origin, kind)
+                reached = jumps.get(step)
+                if reached is None:
+                    reached = jumps[step] = _reached(table, below, rule.origin, kind)
+                state_stack.append(reached)
+            if kind == "$END" and state_stack[-1] == end_state:
                 result = value_stack[-1]
                 assert isinstance(result, Body)
                 return result
-            kind = token.kind
     raise AssertionError("the table accepts or refuses the end of the text")
+
+
+def _reached(table: Table, below: int, origin: str, kind: str) -> int:
+    """The state after a reduction and all the transparent ones (the ladder of precedence) that follow it before ``kind``."""
+    while True:
+        state = table.states[below][origin]
+        action = table.states[state].get(kind)
+        if action is None or action >= 0 or not table.rules[-1 - action].transparent:
+            return state
+        origin = table.rules[-1 - action].origin
 
 
 _EXPRESSION_STARTS: Final = frozenset({"LPAR", "LSQB", "DBLQUOTE", "INT_LITERAL"})

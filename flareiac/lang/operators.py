@@ -86,7 +86,7 @@ def unary(operator: str, value: Value) -> Value:
         flag = operand(value, BOOL, "right")
         return flag if flag.raw is UNKNOWN else Value(BOOL, not flag.raw, flag.sensitive)
     found = operand(value, NUMBER, "right")
-    return found if found.raw is UNKNOWN else Value(NUMBER, -found.raw if found.raw else found.raw, found.sensitive)
+    return found if found.raw is UNKNOWN else Value(NUMBER, NUMBERS.minus(found.raw), found.sensitive)
 
 
 def logical(operator: str, left: Value, right: Callable[[], Value]) -> Value:

@@ -8,7 +8,7 @@ from flareiac.lang.grammar import table
 from flareiac.lang.origin import Lines, Origin
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression
-from flareiac.lang.syntax_cache import SyntaxCache
+from flareiac.lang.syntax_cache import SyntaxCache, digest
 from flareiac.lang.syntax_errors import SyntaxTrouble
 from flareiac.lang.tokens import tokenize
 
@@ -18,17 +18,18 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     text = source.text.removeprefix("\ufeff")
     source = Source(source.path, text)
     origin = Origin.of(source)
-    kept = SyntaxCache(source.path) if cache else None
+    kept = SyntaxCache(source.path, text) if cache else None
     attributes: dict[str, AttributeNode] = {}
     blocks: list[BlockNode] = []
-    for start, end in top_level_items(text):
-        body = _item(text[start:end], Origin(origin.lines, start), diagnostics, kept)
+    ranges = (kept.ranges() if kept is not None else None) or _ranges(text)
+    for start, end, key in ranges:
+        body = _item(text, start, end, key, origin, diagnostics, kept)
         blocks.extend(body.blocks)
         for item in body.attributes:
             if (first := attributes.setdefault(item.name, item)) is not item:
                 _set_twice(item, first, diagnostics)
     if kept is not None:
-        kept.close()
+        kept.close(ranges)
     return Body(origin=origin, start=0, end=len(text), attributes=tuple(attributes.values()), blocks=tuple(blocks))
 
 
@@ -49,15 +50,20 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     return expression
 
 
-def _item(text: str, origin: Origin, diagnostics: Diagnostics, kept: SyntaxCache | None) -> Body:
-    if kept is not None and (found := kept.find(text, origin)) is not None:
+def _ranges(text: str) -> list[tuple[int, int, str]]:
+    return [(start, end, digest(text[start:end])) for start, end in top_level_items(text)]
+
+
+def _item(text: str, start: int, end: int, key: str, whole: Origin, diagnostics: Diagnostics, kept: SyntaxCache | None) -> Body:
+    origin = Origin(whole.lines, start)
+    if kept is not None and (found := kept.find(key, origin)) is not None:
         return found
     before = len(diagnostics)
-    body = _read(text, origin, diagnostics)
+    body = _read(text[start:end], origin, diagnostics)
     if body is None:
-        return Body(origin=origin, start=0, end=len(text), attributes=(), blocks=())
+        return Body(origin=origin, start=0, end=end - start, attributes=(), blocks=())
     if kept is not None and len(diagnostics) == before:
-        kept.add(text, body)
+        kept.add(key, body)
     return body
 
 

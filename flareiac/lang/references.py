@@ -55,7 +55,10 @@ class Traversal:
 
 def references(node: Node) -> list[Traversal]:
     """Every traversal inside a node, in source order; names bound by ``for`` and by ``dynamic`` blocks are left out."""
-    found = list(_walk(node, frozenset()))
+    try:
+        found = list(_walk(node, frozenset()))
+    except RecursionError:
+        return []  # evaluation says so with a span
     found.sort(key=lambda item: (item.origin.base + item.start, item.origin.base + item.end))
     return found
 
@@ -106,7 +109,7 @@ def _traversal(node: Node, bound: frozenset[str]) -> Iterator[Traversal]:
                 at = source
             case Splat(source=source, steps=inner):
                 for step in inner:
-                    if isinstance(step, Node):
+                    if not isinstance(step, str):
                         yield from _walk(step, bound)
                 steps.append(None)
                 at = source

@@ -57,7 +57,14 @@ class Splat(Node):
     """``source[*]`` or ``source.*`` followed by the steps taken from each element: an attribute's name, or the key of an index."""
 
     source: "Expression"
-    steps: "tuple[str | Expression, ...]"
+    steps: "tuple[SplatStep | Expression | str, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplatStep(Node):
+    """A splat inside a splat: ``[*]`` taken from each element, and the steps after it."""
+
+    steps: "tuple[SplatStep | Expression | str, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +269,7 @@ NODE_TYPES: tuple[type[Node], ...] = (
     GetAttribute,
     Index,
     Splat,
+    SplatStep,
     Call,
     Unary,
     Binary,

@@ -1,10 +1,12 @@
 """Keeps the syntax of top-level items from run to run: one file per source, items found by the digest of their text.
 
-Entries are JSON arrays, never pickles. What can not be read counts as not there. Touches the user's cache directory only.
+Entries are JSON arrays, never pickles; the file begins with the digest of the rest, and what does not fit counts as not there. Touches
+the user's cache directory only.
 """
 
 import hashlib
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +15,13 @@ from flareiac.lang import user_cache
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, Body, Node
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_TUPLE, _NUMBER = -1, -2
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
 
 
 def encode(node: Node) -> list[Any]:
-    """A node as ``[tag, start, end, field, ...]``."""
+    """A node as ``[tag, start, end, field, ...]``; tuples and numbers are arrays with tags of their own."""
     return [_TAGS[type(node)], node.start, node.end, *(_encode_field(getattr(node, name)) for name in FIELDS[type(node)])]
 
 
@@ -26,75 +29,97 @@ def _encode_field(value: Any) -> Any:
     if isinstance(value, Node):
         return encode(value)
     if isinstance(value, tuple):
-        return {"t": [_encode_field(item) for item in value]}
+        return [_TUPLE, *(_encode_field(item) for item in value)]
     if isinstance(value, Decimal):
-        return {"n": str(value)}
+        return [_NUMBER, str(value)]
     return value
 
 
-def decode(data: list[Any], origin: Origin) -> Node:
+def _setters(kind: type[Node]) -> tuple[Callable[[Node, Any], None], ...]:
+    """Writers of a node's slots: building frozen nodes through them costs a third of calling the class."""
+    return tuple(getattr(kind, name).__set__ for name in ("start", "end", *FIELDS[kind]))
+
+
+_SLOTS: Final = tuple((kind, _setters(kind)) for kind in NODE_TYPES)
+_SET_ORIGIN: Final[Callable[[Node, Origin], None]] = vars(Node)["origin"].__set__
+_NEW: Final = object.__new__
+
+
+def decode(data: list[Any], origin: Origin) -> Any:
     """The inverse of ``encode``. Raises one of ``ValueError, TypeError, LookupError, ArithmeticError`` for what no node encodes to."""
-    kind = NODE_TYPES[data[0]]
-    fields = {
-        name: (_decode_field(value, origin) if type(value) is list or type(value) is dict else value)
-        for name, value in zip(FIELDS[kind], data[3:], strict=True)
-    }
-    node: Node = kind(origin=origin, start=data[1], end=data[2], **fields)
-    return node
-
-
-def _decode_field(value: Any, origin: Origin) -> Any:
-    if type(value) is list:
-        return decode(value, origin)
-    if "t" in value:
-        return tuple(_decode_field(item, origin) if type(item) is list or type(item) is dict else item for item in value["t"])
-    return Decimal(value["n"])
+    tag = data[0]
+    if tag >= 0:
+        kind, setters = _SLOTS[tag]
+        node = _NEW(kind)
+        _SET_ORIGIN(node, origin)
+        for put, value in zip(setters, data[1:], strict=True):
+            put(node, decode(value, origin) if value.__class__ is list else value)
+        return node
+    if tag == _TUPLE:
+        return tuple([decode(value, origin) if value.__class__ is list else value for value in data[1:]])
+    return Decimal(data[1])
 
 
 class SyntaxCache:
     """The kept items of one source; ``close`` writes them when they changed."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, text: str) -> None:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
         self._name = f"syntax/{_FORMAT}-{name}.json"
+        self._text = digest(text)
         self._old = _load(self._name)
-        self._new: dict[str, Any] = {}
+        self._entries: dict[str, Any] = {}
+        self._ranges: list[tuple[int, int, str]] = []
         self._changed = False
 
-    def find(self, text: str, origin: Origin) -> Body | None:
-        """The kept body of an item with exactly this text."""
-        key = _digest(text)
-        data = self._old.get(key)
+    def ranges(self) -> list[tuple[int, int, str]] | None:
+        """Where the items of this very text are, with the digest of each; None where the text is another one."""
+        if self._old.get("text") != self._text:
+            return None
+        return [(start, end, key) for start, end, key in self._old["ranges"]]
+
+    def find(self, key: str, origin: Origin) -> Body | None:
+        """The kept body of an item whose text has this digest."""
+        data = self._old.get("entries", {}).get(key)
         if data is None:
             return None
         try:
             body = decode(data, origin)
-        except (ValueError, TypeError, LookupError, ArithmeticError):
+        except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
             return None
-        if not isinstance(body, Body):
-            return None
-        self._new[key] = data
-        return body
+        self._entries[key] = data
+        return body if isinstance(body, Body) else None
 
-    def add(self, text: str, body: Body) -> None:
-        self._new[_digest(text)] = encode(body)
+    def add(self, key: str, body: Body) -> None:
+        try:
+            self._entries[key] = encode(body)
+        except RecursionError:
+            return
         self._changed = True
 
-    def close(self) -> None:
-        if self._changed:
-            user_cache.keep(self._name, json.dumps(self._new, separators=(",", ":"), ensure_ascii=False).encode(errors="replace"))
+    def close(self, ranges: list[tuple[int, int, str]]) -> None:
+        """Writes what is worth keeping of a text whose items are these."""
+        if not self._changed and self._old.get("text") == self._text:
+            return
+        content = {"text": self._text, "ranges": ranges, "entries": self._entries}
+        encoded = json.dumps(content, separators=(",", ":")).encode()
+        user_cache.keep(self._name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+def digest(text: str) -> str:
+    """The digest by which an item is found."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _load(name: str) -> dict[str, Any]:
     kept = user_cache.read(name)
     if kept is None:
         return {}
+    expected, _, encoded = kept.partition(b"\n")
+    if hashlib.sha256(encoded).hexdigest().encode() != expected:
+        return {}
     try:
-        data = json.loads(kept)
+        data = json.loads(encoded)
     except (ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

@@ -77,6 +77,7 @@ _OPERATORS: Final = {
 }
 _CLOSES: Final = {"}": ("{", "for"), ")": ("(",), "]": ("[",)}
 _NAMES: Final = {"{": "brace", "for": "brace", "(": "parenthesis", "[": "bracket", "${": "template interpolation"}
+_LAST_CHARACTER: Final = "\\U0010FFFF"
 _DEPTH_LIMIT: Final = 200
 """Deeper nesting than any person writes; keeps recursion over the tree within Python's stack."""
 
@@ -131,8 +132,9 @@ class _Reader:
 
     def number(self, kind: str, start: int, end: int) -> None:
         if self.out and self.out[-1].kind == "DOT" and kind == "FLOAT_LITERAL":
-            kind, end = "INT_LITERAL", start + len(re.match(r"\d+", self.text[start:end]).group())  # type: ignore[union-attr]
-            self.at = end
+            raise SyntaxTrouble(
+                "FIL016", "Invalid legacy index", "Two indexes in a row are written in brackets, such as [0][1].", start, end
+            )
         self.emit(kind, start, end)
 
     def push(self, what: str, start: int) -> None:
@@ -236,6 +238,8 @@ class _Reader:
 
     def check_escapes(self, start: int, end: int) -> None:
         for match in _ESCAPE.finditer(self.text, start, end):
+            if len(match.group()) == len("\\U0010FFFF") and match.group().upper() > _LAST_CHARACTER:
+                raise SyntaxTrouble("FIL006", "Invalid escape sequence", f"Unicode has no character {match.group()}.", *match.span())
             if match.group("bad") is not None:
                 raise SyntaxTrouble(
                     "FIL006",

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import reduce
+from typing import Any
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, boolean, identity, list_value, map_value, object_value, same, string, tuple_value
+from flareiac.lang.values import NUMBERS, Value, boolean, identity, list_value, map_value, object_value, same, string, tuple_value
 
 _LIST = takes("list", ListType(ANY), parts=True)
 
@@ -69,7 +71,10 @@ def _concat(*lists: Value) -> Value:
 
 
 def _distinct(items: Value) -> Value:
-    return like(list({identity(item): item for item in reversed(elements(items))}.values())[::-1], items)
+    found: dict[Any, Value] = {}
+    for item in elements(items):
+        found.setdefault(identity(item), item)
+    return like(list(found.values()), items)
 
 
 def _flatten(items: Value) -> Value:
@@ -126,7 +131,7 @@ def _range(*bounds: Value) -> Value:
     at = start
     while (at < limit) if step > 0 else (at > limit):
         out.append(Value(NUMBER, at))
-        at += step
+        at = NUMBERS.add(at, step)
     return list_value(out, NUMBER)
 
 
@@ -149,12 +154,14 @@ def _sum(items: Value) -> Value:
         raise FunctionError("at least one number is needed", 0)
     if any(item.raw is None for item in parts):
         raise FunctionError("null can not be added", 0)
-    return Value(NUMBER, sum((convert(item, NUMBER).raw for item in parts), Decimal(0)))
+    return Value(NUMBER, reduce(NUMBERS.add, (convert(item, NUMBER).raw for item in parts)))
 
 
 def _transpose(value: Value) -> Value:
     out: dict[str, list[str]] = {}
     for name in sorted(value.raw):
+        if value.raw[name].raw is None or any(item.raw is None for item in value.raw[name].raw):
+            raise FunctionError(f"there is a null under {name!r}", 0)
         for item in value.raw[name].raw:
             out.setdefault(item.raw, []).append(name)
     element = ListType(STRING)
@@ -177,7 +184,11 @@ def _match_keys(values: Value, keys: Value, wanted: Value) -> Value:
     items, names = elements(values), elements(keys, 1)
     if len(items) != len(names):
         raise FunctionError("values and keys have different lengths")
-    kept = [item for item, name in zip(items, names, strict=True) if any(same(name, want) for want in elements(wanted, 2))]
+    element = unify([item.type for item in (*names, *elements(wanted, 2))])
+    if element is None:
+        raise FunctionError("the keys and the wanted keys must have the same type")
+    asked = [convert(item, element) for item in elements(wanted, 2)]
+    kept = [item for item, name in zip(items, names, strict=True) if any(same(convert(name, element), want) for want in asked)]
     return like(kept, values)
 
 

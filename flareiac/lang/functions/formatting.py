@@ -1,11 +1,12 @@
 """``format`` and its verbs, after Go's fmt as cty has it."""
 
 import re
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from typing import Final
 
 from flareiac.kernel.types import BOOL, NUMBER, STRING
 from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.json_text import json_text
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import Value, number_text
@@ -58,12 +59,15 @@ def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
         raise FunctionError(f"unsuitable value for {match.group()}: {error}", index) from None
     if text is None:
         raise FunctionError(f"there is no verb %{verb}", 0)
+    missing = width - len(clusters(text))
+    if missing <= 0:
+        return text
     if "-" in flags:
-        return text.ljust(width)
+        return text + " " * missing
     if "0" in flags and (verb in "dbofeEgGxX" or value.type == NUMBER):
         sign = text[:1] if text[:1] in {"-", "+"} else ""
-        return sign + text[len(sign) :].rjust(width - len(sign), "0")
-    return text.rjust(width)
+        return sign + "0" * missing + text[len(sign) :]
+    return " " * missing + text
 
 
 def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str | None:
@@ -83,9 +87,10 @@ def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str
             return _signed(_float(convert(value, NUMBER).raw, verb, precision), flags)
         case "s":
             text: str = convert(value, STRING).raw
-            return text if precision is None else text[:precision]
+            return text if precision is None else "".join(clusters(text)[:precision])
         case "q":
-            return json_text(convert(value, STRING))
+            meant: str = convert(value, STRING).raw
+            return json_text(Value(STRING, meant if precision is None else "".join(clusters(meant)[:precision])))
         case _:
             return None
 
@@ -106,7 +111,7 @@ def _integer(number: Decimal, verb: str, flags: str) -> str:
 def _float(number: Decimal, verb: str, precision: int | None) -> str:
     if verb in "fF":
         places = 6 if precision is None else precision
-        return format(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN) if number.adjusted() < 100 else number, f".{places}f")
+        return format(number, f".{places}f")
     if verb in "gG" and precision is None:
         exponent = number.adjusted() if number else 0
         if -4 <= exponent < 21:

@@ -14,7 +14,7 @@ _N = takes("number", NUMBER)
 
 
 def _value(number: Decimal) -> Value:
-    return Value(NUMBER, number + 0)
+    return Value(NUMBER, NUMBERS.plus(number))
 
 
 def _most(*items: Value) -> Value:
@@ -60,7 +60,7 @@ def _parse_integer(text: Value, base: Value) -> Value:
         if not 0 <= worth < radix:
             raise FunctionError(f"{written!r} is not a whole number in base {radix}", 0)
         total = NUMBERS.add(NUMBERS.multiply(total, radix), Decimal(worth))
-    return _value(-total if written.startswith("-") else total)
+    return _value(NUMBERS.minus(total) if written.startswith("-") else total)
 
 
 def _sign(number: Value) -> Value:
@@ -68,9 +68,9 @@ def _sign(number: Value) -> Value:
 
 
 FUNCTIONS = (
-    function("abs", (_N,), NUMBER, lambda n: _value(abs(n.raw)), "The number without its sign."),
-    function("ceil", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_CEILING)), "The next whole number not below."),
-    function("floor", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR)), "The next whole number not above."),
+    function("abs", (_N,), NUMBER, lambda n: _value(NUMBERS.abs(n.raw)), "The number without its sign."),
+    function("ceil", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_CEILING, NUMBERS)), "The next whole number not below."),
+    function("floor", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR, NUMBERS)), "The next whole number not above."),
     function("log", (_N, takes("base", NUMBER)), NUMBER, _log, "The logarithm of a number to a base."),
     function("max", (), NUMBER, _most, "The greatest of the numbers.", variadic=takes("numbers", NUMBER)),
     function("min", (), NUMBER, _least, "The smallest of the numbers.", variadic=takes("numbers", NUMBER)),

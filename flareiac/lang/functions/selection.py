@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
-from flareiac.lang.conversion import ConversionError, convert, named, unify
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType
+from flareiac.lang.conversion import convert, named, unify
+from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.collections_of import elements, entries, whole
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.functions.text import clusters
 from flareiac.lang.values import Value, boolean, null, number, same, unknown
 
 
 def _coalesce(*items: Value) -> Value:
-    wanted = unify([item.type for item in items])
+    wanted = unify([item.type for item in items if item.raw is not None])
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
     for item in items:
@@ -30,20 +30,10 @@ def _coalesce_list(*items: Value) -> Value:
 
 
 def _contains(items: Value, wanted: Value) -> Value:
-    answers = [_equal(item, wanted) for item in elements(items)]
+    answers = [same(item, wanted) for item in elements(items)]
     if True in answers:
         return boolean(True)
     return unknown(BOOL) if None in answers else boolean(False)
-
-
-def _equal(item: Value, wanted: Value) -> bool | None:
-    """Equality after conversion to one type, as cty compares for membership."""
-    if item.type != wanted.type:
-        try:
-            wanted = convert(wanted, item.type)
-        except ConversionError:
-            return False
-    return same(item, wanted)
 
 
 def _element(items: Value, index: Value) -> Value:
@@ -55,7 +45,7 @@ def _element(items: Value, index: Value) -> Value:
 
 def _index(items: Value, wanted: Value) -> Value:
     for at, item in enumerate(elements(items)):
-        if _equal(item, wanted):
+        if same(item, wanted):
             return number(at)
     raise FunctionError("the list does not contain the value", 1)
 
@@ -76,7 +66,7 @@ def _lookup(value: Value, key: Value, *default: Value) -> Value:
         return found[key.raw]
     if not default:
         raise FunctionError(f"there is no key {key.raw!r}, and no default was given", 1)
-    return default[0]
+    return convert(default[0], value.type.element) if isinstance(value.type, MapType) else default[0]
 
 
 def _one(items: Value) -> Value:

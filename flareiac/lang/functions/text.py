@@ -1,26 +1,17 @@
 """Functions of texts."""
 
 import re
-from typing import Final
+from collections.abc import Iterator
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
 from flareiac.lang.conversion import convert
+from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.formatting import format_text
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import Value, boolean, list_value, null, object_value, string, tuple_value
 
 _S = takes("text", STRING)
-_CLUSTER: Final = re.compile(
-    r"\r\n|.[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff]*(?:(?<=\u200d).[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff]*)*", re.DOTALL
-)
-
-
-def clusters(text: str) -> list[str]:
-    """What a person calls characters: code points with the marks that combine with them."""
-    if text.isascii() and "\r" not in text:
-        return list(text)
-    return _CLUSTER.findall(text)
 
 
 def _indent(spaces: Value, text: Value) -> Value:
@@ -64,15 +55,29 @@ def _regex(pattern: Value, text: Value) -> Value:
 
 
 def _regex_all(pattern: Value, text: Value) -> Value:
-    found = [_captured(match) for match in _compiled(pattern, 0).finditer(text.raw)]
+    found = [_captured(match) for match in matches(_compiled(pattern, 0), text.raw)]
     return convert(tuple_value(found), ListType(ANY)) if found else Value(ListType(STRING), ())
+
+
+def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """All matches as Go's regexp finds them: an empty one right after another does not count."""
+    end = -1
+    for match in pattern.finditer(text):
+        if match.end() > match.start() or match.start() != end:
+            yield match
+        end = match.end()
 
 
 def _replace(text: Value, old: Value, new: Value) -> Value:
     wanted: str = old.raw
     if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
         pattern = _compiled(string(wanted[1:-1]), 1)
-        return string(pattern.sub(lambda match: _expanded(new.raw, match), text.raw))
+        out: list[str] = []
+        at = 0
+        for match in matches(pattern, text.raw):
+            out.extend((text.raw[at : match.start()], _expanded(new.raw, match)))
+            at = match.end()
+        return string("".join(out) + text.raw[at:])
     return string(text.raw.replace(wanted, new.raw))
 
 
