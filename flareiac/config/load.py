@@ -98,8 +98,9 @@ def load(
     given = inputs(files)
     check_settings(evaluation.module.settings, diagnostics)
     _embed_connections(evaluation)
-    order = _order(evaluation)
     evaluation.variables = variable_values(evaluation.module.variables, given, evaluation.scope, diagnostics)
+    evaluation.failed |= {f"var.{name}" for name, value in evaluation.variables.items() if not value.is_known}
+    order = _order(evaluation)
     outputs = _evaluate(evaluation, order)
     desired = Desired(
         resources=evaluation.resources,
@@ -127,15 +128,21 @@ def _scope(evaluation: _Evaluation) -> Scope:
     def lookup(name: str) -> Value | None:
         match name:
             case "var":
-                return lazy_object(LazyNames(evaluation.module.variables, lambda key: evaluation.variables.get(key, unknown())), "var")
+                return lazy_object(
+                    LazyNames(evaluation.module.variables, lambda key: evaluation.variables.get(key, unknown()), unknown()), "var"
+                )
             case "local":
-                return lazy_object(LazyNames(evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown())), "local")
+                return lazy_object(
+                    LazyNames(evaluation.module.locals, lambda key: evaluation.locals.get(key, unknown()), unknown()), "local"
+                )
             case "path":
                 return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
             case "flareiac":
                 return object_value({"workspace": string(evaluation.project.workspace)})
             case kind if kind in evaluation.registry.types:
-                return lazy_object(LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}")), kind)
+                return lazy_object(
+                    LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()), kind
+                )
             case _:
                 return None
 
@@ -218,6 +225,7 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
             evaluation.locals[name] = unknown() if node in evaluation.failed else _local(evaluation, name)
         elif _broken(evaluation, node):
             evaluation.failed.add(node)
+            _look_through(evaluation, evaluation.module.resources[node])
         else:
             _resource_block(evaluation, node, evaluation.module.resources[node])
     return outputs
@@ -226,6 +234,12 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
 def _broken(evaluation: _Evaluation, node: str) -> bool:
     needed = [node_of(item, evaluation.registry.types) for item in evaluation.traversals[node]]
     return node in evaluation.failed or any(need in evaluation.failed for need in needed)
+
+
+def _look_through(evaluation: _Evaluation, block: BlockNode) -> None:
+    """Reports what is wrong in a block beside the references that it can not be evaluated for."""
+    if block.body.attribute("count") is None and block.body.attribute("for_each") is None:
+        decode_body(block.body, evaluation.registry.types[block.type].schema, evaluation.scope, evaluation.diagnostics, meta=_META)
 
 
 def _local(evaluation: _Evaluation, name: str) -> Value:

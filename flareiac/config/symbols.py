@@ -12,15 +12,21 @@ BUILT_IN_ROOTS = ("var", "local", "path", "flareiac", "each", "count", "self", "
 
 @dataclass(frozen=True, slots=True)
 class LazyNames(Mapping[str, Value]):
-    """The members of a root symbol; each is made when it is asked for."""
+    """The members of a root symbol; each is made when it is asked for.
+
+    ``missing``: what a name stands for that is not declared. ``check_declared`` has complained about it once, so that nothing else does.
+    """
 
     names: Mapping[str, object]
     make: Callable[[str], Value]
+    missing: Value | None = None
 
     def __getitem__(self, name: str) -> Value:
-        if name not in self.names:
+        if name in self.names:
+            return self.make(name)
+        if self.missing is None:
             raise KeyError(name)
-        return self.make(name)
+        return self.missing
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
