@@ -64,16 +64,15 @@ class Bench:
             loaded = load_state(self.store)
         except Damaged as problem:
             raise Failure(
-                error(
-                    "FIS001",
-                    "The state can not be read",
-                    f"{problem.where}: {problem.why}. Nothing was changed. Put back an earlier snapshot from the history directory beside "
-                    "it (the newest intact one), or restore the file from a backup.",
-                )
+                error("FIS001", "The state can not be read", f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}")
             ) from problem
         except OSError as trouble:
             raise Failure(
-                error("FIS002", "The state can not be reached", f"{self.store.describe()}: {trouble.strerror or trouble}.")
+                error(
+                    "FIS002",
+                    "The state can not be reached",
+                    f"{self.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
+                )
             ) from trouble
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
@@ -114,6 +113,12 @@ class Bench:
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
+
+
+def _way_out(problem: Damaged) -> str:
+    return problem.way_out or (
+        "Put back an earlier snapshot from the history directory beside it (the newest intact one), or restore the file from a backup."
+    )
 
 
 def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -> list[Given | Source]:

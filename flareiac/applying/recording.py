@@ -1,7 +1,8 @@
 """The state while an apply changes it: every intent and result goes to the journal before it counts. Touches the state store."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Data
@@ -9,9 +10,13 @@ from flareiac.kernel.kill_points import reach
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Recovered, Result, decode_entry, encode_entry, replay
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
-from flareiac.sdk.state import Journal, Lease, StateStore, Stored
+from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10
+_WITHOUT_JOURNAL = (
+    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or move it away: plan then names "
+    "what exists and is not recorded, and import blocks adopt it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +37,8 @@ def load(store: StateStore) -> Loaded:
     where = store.describe()
     stored, journal = _read(store)
     base = decode_snapshot(stored.content, where) if stored else new_snapshot()
-    entries = [decode_entry(record, f"the journal of {where}") for record in journal.records]
+    with _journal_lost():
+        entries = [decode_entry(record, f"the journal of {where}") for record in journal.records]
     return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn)
 
 
@@ -40,12 +46,22 @@ def _read(store: StateStore) -> tuple[Stored | None, Journal]:
     """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and empties the other."""
     stored = store.read_snapshot()
     for _ in range(_READS):
-        journal = store.read_journal()
+        with _journal_lost():
+            journal = store.read_journal()
         again = store.read_snapshot()
         if (again.revision if again else None) == (stored.revision if stored else None):
             return stored, journal
         stored = again
-    return stored, store.read_journal()
+    return stored, journal
+
+
+@contextmanager
+def _journal_lost() -> Iterator[None]:
+    """Damage of the journal has a way out of its own: the snapshot is whole."""
+    try:
+        yield
+    except Damaged as problem:
+        raise Damaged(problem.where, problem.why, problem.way_out or _WITHOUT_JOURNAL) from problem
 
 
 class Recording:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from flareiac.kernel.data import Data, from_json, to_json
+from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record
 from flareiac.sdk.state import Damaged
@@ -123,8 +124,8 @@ def decode_entry(content: bytes, where: str) -> Entry:
                 return Ended(apply=data["apply"])
             case other:
                 raise Damaged(where, f"it holds a record of the unknown kind {other!r}")
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Damaged(where, f"it holds a record that can not be read ({type(problem).__name__}: {problem})") from problem
+    except UNREADABLE as problem:
+        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
 
 
 def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:

@@ -6,6 +6,7 @@ from flareiac.kernel.data import Data, digest, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Position, Span
+from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
 from flareiac.sdk.changes import (
@@ -31,7 +32,7 @@ _ABSENT_KEY = "$absent"
 
 def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
     """The plan's bytes."""
-    document = {
+    document: dict[str, Data] = {
         "format_version": FORMAT_VERSION,
         "kind": "flareiac-plan",
         "flareiac_version": tool_version,
@@ -55,6 +56,7 @@ def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
         "diagnostics": [_encode_diagnostic(item) for item in plan.diagnostics],
         "variables": to_json(dict(plan.variables)),
     }
+    document["digest"] = digest(document)
     return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
@@ -66,6 +68,8 @@ def decode_plan(content: bytes, where: str) -> Plan:
             raise Damaged(where, "it is not a plan file")
         if document["format_version"] != FORMAT_VERSION:
             raise Damaged(where, f"it has plan format {document['format_version']}; this FlareIaC reads format {FORMAT_VERSION}")
+        if document.pop("digest") != digest(document):
+            raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
         return Plan(
             lineage=document["lineage"],
             serial=document["serial"],
@@ -92,8 +96,8 @@ def decode_plan(content: bytes, where: str) -> Plan:
             diagnostics=tuple(map(_decode_diagnostic, document["diagnostics"])),
             variables=from_json(document["variables"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Damaged(where, f"it is not a FlareIaC plan file ({type(problem).__name__}: {problem})") from problem
+    except UNREADABLE as problem:
+        raise Damaged(where, damage(problem, "a FlareIaC plan file")) from problem
 
 
 def plan_digest(plan: Plan) -> str:

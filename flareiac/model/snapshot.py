@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.data import Attributes, Data, from_json, to_json
+from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.provider import Recorded
 from flareiac.sdk.state import Damaged
 
 FORMAT_VERSION = 1
 KNOWN_FEATURES: frozenset[str] = frozenset()
+_NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +110,10 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         document = json.loads(content)
         version = document["format_version"]
         if version != FORMAT_VERSION:
-            raise Damaged(where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}")
+            raise Damaged(where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}", _NEWER)
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
-            raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}")
+            raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER)
         records = [decode_record(item) for item in document["resources"]]
         return Snapshot(
             lineage=_text(document["lineage"]),
@@ -123,8 +125,8 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
                 for name, item in _mapping(document["outputs"]).items()
             },
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise Damaged(where, f"it is not a FlareIaC state ({type(problem).__name__}: {problem})") from problem
+    except UNREADABLE as problem:
+        raise Damaged(where, damage(problem, "a FlareIaC state")) from problem
 
 
 def _text(value: Data) -> str:

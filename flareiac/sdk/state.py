@@ -59,11 +59,12 @@ class Conflict(Exception):
 
 
 class Damaged(Exception):
-    """What is stored can not be understood: ``where`` and ``why`` are shown to the user."""
+    """What is stored can not be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where there is a better one
+    than to restore it."""
 
-    def __init__(self, where: str, why: str) -> None:
+    def __init__(self, where: str, why: str, way_out: str = "") -> None:
         super().__init__(f"{where}: {why}")
-        self.where, self.why = where, why
+        self.where, self.why, self.way_out = where, why, way_out
 
 
 class Lease(Protocol):
