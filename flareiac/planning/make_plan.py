@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Data
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error
 from flareiac.kernel.graph import Cycle
 from flareiac.model.desired import Desired, OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
@@ -60,8 +60,10 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, claims)
     if disturbances:
         planned = propose(replace(context, disturbances=disturbances), diagnostics)
+    unmatched = _unmatched(planned, options)
     planned = _selected(planned, options)
     _check_budget(planned, options, diagnostics)
+    diagnostics.extend(unmatched)
     operations = _order(planned, claims, diagnostics)
     return Plan(
         lineage=inputs.snapshot.lineage,
@@ -108,6 +110,25 @@ def _selected(planned: Mapping[str, PlannedResource], options: Options) -> dict[
             stack.extend(planned[address].dependencies)
     left_out = {item for item in planned if any(matches(item, pattern) for pattern in options.exclude)}
     return {address: item for address, item in planned.items() if address in wanted and not _needs(address, planned, left_out)}
+
+
+def _unmatched(planned: Mapping[str, PlannedResource], options: Options) -> list[Diagnostic]:
+    """One error for each pattern of the command line that names nothing: what was meant would not happen, or happen to too much."""
+    given = [
+        *(("-target", item) for item in options.targets),
+        *(("-exclude", item) for item in options.exclude),
+        *(("-replace", item) for item in sorted(options.replace)),
+    ]
+    return [
+        error(
+            "FIP024",
+            f"{option}={pattern} names nothing",
+            "No managed resource that is declared or recorded has this address. Keys are written as in plan, within quotes for the "
+            f"shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, planned)}",
+        )
+        for option, pattern in given
+        if (pattern not in planned if option == "-replace" else not any(matches(address, pattern) for address in planned))
+    ]
 
 
 def _needs(address: str, planned: Mapping[str, PlannedResource], left_out: set[str]) -> bool:
