@@ -310,7 +310,8 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
         try:
             (bench.root / name).write_bytes(content)
         except OSError as trouble:
-            raise Failure(error("FIX030", f"{name} can not be written", f"{trouble.strerror or trouble}.")) from trouble
+            why = f"{trouble.strerror or trouble}. The plan was not saved; give another place, or make room there."
+            raise Failure(error("FIX030", f"{name} can not be written", why)) from trouble
 
 
 def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: bool) -> None:
@@ -356,7 +357,7 @@ def _read_plan(file: str) -> "Plan":
         ) from trouble
     except Damaged as problem:
         raise Failure(
-            error("FIX032", f"{file} can not be applied", f"{problem.why}. Make it anew: flareiac plan -out={file}.")
+            error("FIX032", f"{file} can not be used as a plan", f"{problem.why}. Make it anew: flareiac plan -out={file}.")
         ) from problem
 
 
@@ -468,7 +469,7 @@ def _apply_saved(file: str, parallelism: int, on_error: str, *, auto_approve: bo
 def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
     from flareiac.app.apply import End
     from flareiac.render.apply_text import apply_summary, stale_text
-    from flareiac.render.ui_json import summary_record
+    from flareiac.render.ui_json import diagnostic_record, summary_record
 
     codes = {
         End.NOTHING_TO_DO: ExitCode.DONE,
@@ -485,9 +486,14 @@ def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
         rows = [(item.address, item.what, item.planned, item.now) for item in report.report.stale]
         terminal.say(stale_text(rows))
     if report.end not in (End.INVALID, End.BLOCKED):
-        terminal.complain(report.report.diagnostics, report.planned.sources)
+        if as_json:
+            for item in report.report.diagnostics:
+                terminal.out(json.dumps(diagnostic_record(item, report.planned.sources)))
+        else:
+            terminal.complain(report.report.diagnostics, report.planned.sources)
     tally = report.report.tally
-    if report.planned.plan is not None and report.end in (End.NOTHING_TO_DO, End.DONE, End.PARTLY, End.FAILED, End.CANCELLED):
+    begun = bool(tally.done or tally.failed or tally.skipped) or report.end in (End.NOTHING_TO_DO, End.DONE)
+    if report.planned.plan is not None and begun:
         done, failed, skipped = frozenset(tally.done), frozenset(tally.failed), frozenset(tally.skipped)
         if as_json:
             terminal.out(json.dumps(summary_record(report.planned.plan, done)))
