@@ -34,6 +34,7 @@ from flareiac.lang.syntax import (
 from flareiac.lang.syntax_errors import SyntaxTrouble
 from flareiac.lang.template_parts import Mark, Piece, Text, assemble
 from flareiac.lang.tokens import Token
+from flareiac.lang.values import written_number
 
 Part: TypeAlias = Any
 """What a symbol of the grammar is worth: a token, a node, a list to be spliced, or None for newlines."""
@@ -59,8 +60,6 @@ class Tail(NamedTuple):
 
 
 _LONGEST_CHAIN: Final = 200
-_MAX_DIGITS: Final = 4096
-"""Longer numbers are refused: nobody writes them, and arithmetic on them would take for ever."""
 
 
 class Builder:
@@ -129,11 +128,9 @@ class Builder:
     def number(self, values: list[Part]) -> Literal:
         token = values[0]
         try:
-            value = Decimal(token.text)
-        except ArithmeticError:
-            value = Decimal(0)
-        if len(token.text) > _MAX_DIGITS or abs(value.adjusted()) > _MAX_DIGITS:
-            self.complain("FIL012", "Number out of range", f"Numbers may have up to {_MAX_DIGITS} digits.", token.start, token.end)
+            value = written_number(token.text)
+        except ValueError as error:
+            self.complain("FIL012", "Number out of range", f"This can not be used: {error}.", token.start, token.end)
             value = Decimal(0)
         return Literal(origin=self.origin, start=token.start, end=token.end, value=value)
 

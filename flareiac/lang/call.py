@@ -104,6 +104,8 @@ def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: lis
         return unknown(function.returns(tuple(ready))).with_sensitive(marked)
     try:
         return function.call(*ready).with_sensitive(marked)
+    except ArithmeticError:
+        return evaluator.fail(expr, "FIL123", f"Error in {function.name}()", "The result is too large for a number.")
     except (FunctionError, ConversionError) as error:
         at = getattr(error, "argument", None)
         node = arguments[at][1] if at is not None and at < len(arguments) else expr

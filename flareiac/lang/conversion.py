@@ -33,6 +33,7 @@ from flareiac.lang.values import (
     null,
     number_text,
     set_value,
+    written_number,
 )
 
 
@@ -44,7 +45,7 @@ class ConversionError(Exception):
         self.message, self.path = message, path
 
 
-_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\Z")
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 _ARTICLES: Final = {"any": "any value", "object": "an object"}
 
 
@@ -172,7 +173,10 @@ def _number(value: Value) -> Decimal:
         case Decimal():
             return value.raw
         case str() if _NUMBER.match(value.raw):
-            return Decimal(value.raw)
+            try:
+                return written_number(value.raw)
+            except ValueError as error:
+                raise ConversionError(f"a number is required: {error}") from None
         case str():
             raise ConversionError("a number is required" if value.sensitive else f"a number is required, and {value.raw[:40]!r} is none")
         case _:

@@ -16,8 +16,7 @@ from flareiac.lang.tokens import tokenize
 def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) -> Body:
     """The body of a file. An item that makes no sense is reported and left out; the items around it are read all the same."""
     text = source.text.removeprefix("\ufeff")
-    source = Source(source.path, text)
-    origin = Origin.of(source)
+    origin = Origin(Lines(source), len(source.text) - len(text))
     kept = SyntaxCache(source.path, text) if cache else None
     attributes: dict[str, AttributeNode] = {}
     blocks: list[BlockNode] = []
@@ -55,7 +54,7 @@ def _ranges(text: str) -> list[tuple[int, int, str]]:
 
 
 def _item(text: str, start: int, end: int, key: str, whole: Origin, diagnostics: Diagnostics, kept: SyntaxCache | None) -> Body:
-    origin = Origin(whole.lines, start)
+    origin = Origin(whole.lines, whole.base + start)
     if kept is not None and (found := kept.find(key, origin)) is not None:
         return found
     before = len(diagnostics)

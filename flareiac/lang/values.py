@@ -22,8 +22,22 @@ from flareiac.kernel.types import (
 )
 from flareiac.lang.escapes import quote
 
-NUMBERS: Final = Context(prec=154, Emax=999_999, Emin=-999_999)
+LARGEST_EXPONENT: Final = 4000
+"""Numbers of more digits than Python writes out without complaint are refused."""
+
+NUMBERS: Final = Context(prec=154, Emax=LARGEST_EXPONENT, Emin=-LARGEST_EXPONENT)
 """Arithmetic to 154 digits, as many as cty's 512 bits hold."""
+
+
+def written_number(text: str) -> Decimal:
+    """The number that a text spells. Raises ``ValueError`` where it is none, or out of range."""
+    try:
+        value = Decimal(text)
+    except ArithmeticError:
+        raise ValueError("not a number") from None
+    if not value.is_finite() or abs(value.adjusted()) > LARGEST_EXPONENT or len(text) > LARGEST_EXPONENT:
+        raise ValueError(f"numbers have up to {LARGEST_EXPONENT} digits")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flareiac.kernel.data import canonical
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.lang import user_cache
@@ -174,6 +175,17 @@ def test_excess_is_refused(text: str) -> None:
         references(attribute)
         evaluate(attribute.expr, Scope(functions=FUNCTIONS), diagnostics)
     assert diagnostics.has_errors
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(VALUES | st.sampled_from(["/a(/", "%5d", "%[9]s", "(", "1e9999", "~/x", "\x00", 10**300, -1, "%.99999f"]), max_size=4))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_functions_take_anything(name: str, arguments: list[object]) -> None:
+    diagnostics = Diagnostics()
+    expr = parse_expression(Source("x", f"{name}({', '.join(map(printed, arguments))})"), diagnostics)
+    assert expr is not None
+    value = evaluate(expr, Scope(functions=FUNCTIONS), diagnostics)
+    assert diagnostics.has_errors or canonical(to_data(value)) is not None
 
 
 def test_numbers_keep_their_digits() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from flareiac.kernel.types import NUMBER
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Resource, Symbols, Value, boolean, null, number_text, object_value, string, tuple_value
+from flareiac.lang.values import Resource, Symbols, Value, boolean, null, number_text, object_value, string, tuple_value, written_number
 
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\x7f"})
 
@@ -38,7 +38,7 @@ def json_text(value: Value) -> str:
 def from_json_text(text: str) -> Value:
     """The value of JSON text: objects and tuples. Raises ``FunctionError``."""
     try:
-        return _value(json.loads(text, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse))
+        return _value(json.loads(text, parse_float=written_number, parse_int=written_number, parse_constant=_refuse))
     except (ValueError, ArithmeticError) as error:
         raise FunctionError(f"the text is not JSON: {error}", 0) from None
     except RecursionError:
