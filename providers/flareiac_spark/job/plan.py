@@ -10,7 +10,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.diff import SPARK, changes
-from flareiac_spark.job.facts import Facts, decode
+from flareiac_spark.job.facts import KEY, Facts, decode
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.places import absolute_place
 
@@ -79,7 +79,9 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     if not fresh and (lost := _lost_checkpoint(request, desired)):
         blockers.append(lost)
     steps = _steps(found, desired, fresh)
-    steps += _state_steps(request, desired, recorded, facts) + _heal_steps(desired, drift)
+    steps += _state_steps(request, desired, recorded, facts)
+    if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
+        steps += _heal_steps(desired, drift)
     return Proposal(
         action=_action(steps, found, blockers),
         planned=desired,
@@ -211,6 +213,8 @@ def _drift(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
     recorded = request.recorded
     assert recorded is not None, "only what is recorded can drift"
     facts, was = _facts(request), recorded.attributes
+    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
+        return ()  # what runs was not looked at (-refresh=none)
     if was["stopped"]:
         return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
     if is_finite(was):
@@ -233,6 +237,8 @@ def _drift(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
 def _lost_checkpoint(request: PlanRequest, desired: Attributes) -> Blocker | None:
     """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
     recorded, facts = request.recorded, _facts(request)
+    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
+        return None
     queries = (recorded.identity.get("queries") or {}) if recorded else {}
     for output, query in sorted(queries.items()):
         on_disk = facts.checkpoints.get(output)
