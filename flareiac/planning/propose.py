@@ -101,7 +101,7 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
     span = _span(case)
     spans = case.desired.spans if case.desired else {}
     diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=case.address) for item in proposal.diagnostics)
-    proposal = _guard(context, case, proposal)
+    proposal = _guard(context, case, _kept(context, case, proposal))
     if proposal.action is Action.NO_OP and _outdated(context, case, request):
         proposal = replace(proposal, action=Action.RECORD)
     imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
@@ -186,6 +186,14 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
     if len(path) > 1 and isinstance(inner, dict):
         return {**attributes, head: _put(inner, path[1:], was)}
     return {**attributes, head: was}
+
+
+def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:
+    """A ``removed`` block that does not ask to destroy keeps the object, whatever its on_destroy says; what has none is only running."""
+    recorded = case.record.attributes if case.record else {}
+    if proposal.action is not Action.DELETE or "on_destroy" not in recorded or removal_requested(context, case.address) is not False:
+        return proposal
+    return replace(proposal, action=Action.FORGET, steps=(), changes=(), disturbs=(), reasons=("its removed block keeps the object",))
 
 
 def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
