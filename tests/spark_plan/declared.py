@@ -44,6 +44,8 @@ stream "orders" {
 }
 checkpoint "x" {}
 """
+NOT_LOOKED_AT = Facts(state="not looked at")
+"""Stands for an observation that repeats the record, as without refreshing."""
 STATELESS = """
 job "x" {
   checkpoint = checkpoint.x
@@ -159,6 +161,8 @@ def proposal(
 def _observed(recorded: Recorded | None, facts: Facts | None) -> Observation:
     if facts is None:
         return Missing()
+    if facts is NOT_LOOKED_AT and recorded is not None:
+        return Present(attributes=recorded.attributes, identity=recorded.identity)
     by_hand = {"stopped": True} if facts.state == "stopped" else {}
     attributes = {**recorded.attributes, **by_hand} if recorded else {}
     return Present(attributes=attributes, identity={**(recorded.identity if recorded else {}), KEY: encode(facts)})

@@ -6,7 +6,7 @@ import pytest
 
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
 from flareiac_spark.job.facts import Facts
-from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
+from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
 Edit = tuple[str, str]
@@ -247,3 +247,10 @@ def test_the_fingerprint_does_not_move_with_the_stream(tmp_path: Path) -> None:
     early, late = running(committed=3, operators=AGGREGATES), running(committed=9, operators=AGGREGATES, phase="idle")
     assert proposal(same, same, early).fingerprint == proposal(same, same, late).fingerprint
     assert proposal(same, same, early).fingerprint != proposal(same, same, running(operators=(*AGGREGATES, "dedupe"))).fingerprint
+
+
+def test_what_was_not_looked_at_is_assumed_to_hold_state(tmp_path: Path) -> None:
+    before, after = loaded(LAKE + STATEFUL, tmp_path), loaded((LAKE + STATEFUL).replace("'1 hour'", "'2 hours'"), tmp_path)
+    identity = {"queries": {"hourly": {"id": QUERY}}}
+    assert proposal(after, before, NOT_LOOKED_AT, identity=identity).blockers
+    assert proposal(before, before, NOT_LOOKED_AT, identity=identity).action is Action.NO_OP

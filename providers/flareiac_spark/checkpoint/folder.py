@@ -36,6 +36,6 @@ def damage(address: str, trouble: Damaged) -> Diagnostic:
         "FIK027",
         f"A file of the checkpoint can not be understood: {trouble.path}",
         f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is planned. Restore the file from a "
-        "backup; if a crash tore the newest file of offsets or commits, Spark's own tools or a new generation help.",
+        "backup; or move the query's folder away and raise the generation to start anew.",
         address=address,
     )

@@ -59,8 +59,9 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             fingerprint=fingerprint,
         )
     if request.importing:
-        step = Step(text="takes over the offsets and state that are there", effect=Effect.METADATA, why="an import block asks for it")
-        return Proposal(action=Action.ADOPT, planned=desired, changes=changes, steps=(step,), fingerprint=fingerprint)
+        changes = classify(desired, None, request.observed.attributes if isinstance(request.observed, Present) else None)
+        reason = "the offsets and state that are there are taken over"
+        return Proposal(action=Action.ADOPT, planned=desired, changes=changes, reasons=(reason,), fingerprint=fingerprint)
     return Proposal(action=Action.CREATE, planned=desired, changes=changes, blockers=(_in_use(request, desired),), fingerprint=fingerprint)
 
 

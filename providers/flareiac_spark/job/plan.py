@@ -10,7 +10,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.diff import SPARK, changes
-from flareiac_spark.job.facts import KEY, Facts, decode
+from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.places import absolute_place
 
@@ -317,10 +317,18 @@ def _reasons(found: Sequence[JobChange], drift: Sequence[str], request: PlanRequ
 
 def _facts(request: PlanRequest) -> Facts:
     match request.observed:
-        case Present(identity=identity):
+        case Present(identity=identity) if KEY in identity:
             return decode(identity)
+        case Present():
+            return _assumed(request)
         case _:
             return Facts()
+
+
+def _assumed(request: PlanRequest) -> Facts:
+    """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal must not get lost."""
+    queries = (request.recorded.identity.get("queries") or {}) if request.recorded else {}
+    return Facts(checkpoints={name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()})
 
 
 def _fingerprint(request: PlanRequest) -> Data:
