@@ -13,7 +13,7 @@ from flareiac.applying.staleness import Moved, moved
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Event
+from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
@@ -54,7 +54,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
         return loaded
     recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock)
     settle(interrupted, recording, ports.driver, ports.types, ports.emit)
-    recording.finish(loaded.snapshot.outputs, complete=True)
+    recording.finish(loaded.snapshot.outputs)
     return load(ports.store)
 
 
@@ -123,7 +123,7 @@ def _finish(
         return Report(tally=tally, diagnostics=(*findings, *tally.diagnostics))
     values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
     try:
-        final = recording.finish(values, complete=True)
+        final = recording.finish(values)
     except OSError as trouble:
         lost = error(
             "FIA012",
@@ -214,6 +214,8 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
     for (provider, kind), requests in by_driver.items():
         driver = ports.driver(provider, kind)
         if isinstance(driver, Preflighting):
+            noun = kind if len(requests) == 1 else f"{kind}s"
+            ports.emit(Note(message=f"Proving {len(requests)} {noun} before anything is changed..."))
             try:
                 found.extend(driver.preflight(requests))
             except Failure as failure:

@@ -107,11 +107,10 @@ class Recording:
             with self._lock:
                 self._resources[address] = record
 
-    def finish(self, outputs: Mapping[str, OutputValue], *, complete: bool) -> Snapshot:
-        """Writes the snapshot anew and empties the journal. An incomplete apply stays open in the new journal only if it was killed."""
+    def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
+        """Ends the apply: writes the snapshot anew and empties the journal."""
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
-        if complete:
-            self._append(Ended(apply=self.apply_id))
+        self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
         with self._lock:
             final = replace(self._snapshot, serial=self._snapshot.serial + 1, resources=dict(self._resources), outputs=dict(outputs))
