@@ -191,7 +191,13 @@ class Builder:
                 items[-1].end,
             )
         elif "\n" in self.text[items[0].end : closed.start]:
-            self.complain("FIL013", "Invalid one-line block", "Its closing brace stands on the same line.", closed.start, closed.end)
+            self.complain(
+                "FIL013",
+                "Invalid one-line block",
+                "A block that begins with an attribute on its first line ends on that line. Begin a new line after the opening brace.",
+                closed.start,
+                closed.end,
+            )
 
     def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
         what = "attribute" if isinstance(item, AttributeNode) else "block"

@@ -1,5 +1,7 @@
 """Reads source text into syntax. Every complaint becomes a diagnostic; what could be read is handed on."""
 
+from typing import Final
+
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related
 from flareiac.kernel.sources import Source
 from flareiac.lang import lalr
@@ -11,6 +13,9 @@ from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression
 from flareiac.lang.syntax_cache import SyntaxCache, digest
 from flareiac.lang.syntax_errors import SyntaxTrouble
 from flareiac.lang.tokens import tokenize
+
+_SHOWN_WHOLE: Final = 400
+"""Items up to this many characters are shown around what is wrong in them."""
 
 
 def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) -> Body:
@@ -75,7 +80,7 @@ def _read(text: str, origin: Origin, diagnostics: Diagnostics) -> Body | None:
         builder.troubles.append(stopped)
     for trouble in builder.troubles:
         subject = origin.span(trouble.start, trouble.end)
-        context = origin.span(0, len(text)) if len(text) < 2000 else None
+        context = origin.span(0, len(text)) if len(text) < _SHOWN_WHOLE else None
         diagnostics.add(Diagnostic(code=trouble.code, summary=trouble.summary, detail=trouble.detail, subject=subject, context=context))
     return body
 
