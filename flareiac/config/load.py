@@ -16,7 +16,7 @@ from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
 from flareiac.config.settings import check_settings
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, node_of
-from flareiac.config.variables import Inputs, check_condition, flag, variable_values
+from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN, Attributes, Reference, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostics
@@ -99,6 +99,7 @@ def load(
     check_settings(evaluation.module.settings, diagnostics)
     _embed_connections(evaluation)
     evaluation.variables = variable_values(evaluation.module.variables, given, evaluation.scope, diagnostics)
+    validate_variables(evaluation.module.variables, evaluation.variables, evaluation.scope, diagnostics)
     evaluation.failed |= {f"var.{name}" for name, value in evaluation.variables.items() if not value.is_known}
     order = _order(evaluation)
     outputs = _evaluate(evaluation, order)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
-from flareiac.kernel.types import ANY, BOOL, STRING
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.parse import parse_expression, parse_file
@@ -19,7 +19,7 @@ _ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A value from outside: a whole file of them, or one. ``text`` of a single one is HCL unless the variable takes a string."""
+    """A single value from outside. ``text`` is HCL, unless the variable takes a string, number or bool: then it is that."""
 
     name: str
     text: str
@@ -49,9 +49,13 @@ def variable_values(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scop
     values: dict[str, Value] = {}
     for name, block in blocks.items():
         values[name] = _value(name, block, found.get(name), scope, diagnostics)
+    return values
+
+
+def validate_variables(blocks: Mapping[str, BlockNode], values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics) -> None:
+    """Checks the ``validation`` blocks, in a scope where ``var`` has these values."""
     for name, block in blocks.items():
         _validate(name, block, values, scope, diagnostics)
-    return values
 
 
 def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics) -> dict[str, _Found]:
@@ -128,7 +132,7 @@ def _raw(
         return found.value, found.span or block.header_span
     if found is not None:
         text = found.text or ""
-        if constraint is None or constraint.type == STRING:
+        if constraint is None or constraint.type in (STRING, NUMBER, BOOL):  # as typed: the shell's words are no HCL
             return string(text), block.header_span
         expression = parse_expression(Source(f"<{found.origin}>", text), diagnostics)
         return (evaluate(expression, scope, diagnostics) if expression else None), block.header_span
