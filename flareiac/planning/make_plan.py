@@ -1,6 +1,6 @@
 """Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -60,7 +60,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, claims)
     if disturbances:
         planned = propose(replace(context, disturbances=disturbances), diagnostics)
-    unmatched = _unmatched(planned, options)
+    unmatched = _unmatched(inputs.observations, options)
     planned = _selected(planned, options)
     _check_budget(planned, options, diagnostics)
     diagnostics.extend(unmatched)
@@ -112,7 +112,7 @@ def _selected(planned: Mapping[str, PlannedResource], options: Options) -> dict[
     return {address: item for address, item in planned.items() if address in wanted and not _needs(address, planned, left_out)}
 
 
-def _unmatched(planned: Mapping[str, PlannedResource], options: Options) -> list[Diagnostic]:
+def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]:
     """One error for each pattern of the command line that names nothing: what was meant would not happen, or happen to too much."""
     given = [
         *(("-target", item) for item in options.targets),
@@ -124,10 +124,10 @@ def _unmatched(planned: Mapping[str, PlannedResource], options: Options) -> list
             "FIP024",
             f"{option}={pattern} names nothing",
             "No managed resource that is declared or recorded has this address. Keys are written as in plan, within quotes for the "
-            f"shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, planned)}",
+            f"shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, addresses)}",
         )
         for option, pattern in given
-        if (pattern not in planned if option == "-replace" else not any(matches(address, pattern) for address in planned))
+        if (pattern not in addresses if option == "-replace" else not any(matches(address, pattern) for address in addresses))
     ]
 
 
