@@ -72,7 +72,8 @@ def execute(execution: Execution) -> Tally:
             if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
                 reason = "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
                 _skip(queue.take_all(), reason, tally, emit)
-            while operation := queue.next_ready():
+            # No more than can run now: what waits in the pool could not be held back by a cancel or a failure.
+            while len(running) < max(1, execution.parallelism) and (operation := queue.next_ready()):
                 if operation.id in execution.resumed:
                     emit(Completed(operation=operation, elapsed=0.0, resumed=True))
                     tally.done.append(operation.id)

@@ -28,13 +28,15 @@ def settle(
         request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
         asked = driver(blank.provider, blank.type)
         outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
-        if isinstance(outcome, Applied):
+        record = None
+        if outcome is not None and outcome.attributes is not None:
             kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
-            record = replace(blank, attributes=outcome.attributes, identity=outcome.identity, resolved=kept)
+            record = replace(blank, attributes=outcome.attributes, identity=outcome.identity or {}, resolved=kept)
+        if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
             recording.succeed(operation_id, request.address, record, forgotten=request.action == Verb.DELETE)
             emit(Note(message=f"{request.address}: the interrupted apply had done this ({request.action}); recorded."))
         else:
-            recording.fail(operation_id, request.address, "interrupted before it took effect", None)
+            recording.fail(operation_id, request.address, "interrupted before it took effect", record)
             emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
     return frozenset(done)
