@@ -41,6 +41,7 @@ SCHEMA = Block(
         "name": Attribute(type=STRING, description="The name of the file; default: the label."),
         "value": Attribute(type=STRING, description="What it holds.", effect="metadata only"),
         "needs": Attribute(type=ListType(RefType(("thing",))), description="Things that must be there first."),
+        "wait_for": Attribute(type=STRING, description="A file of the project that making it waits for."),
         "fail": Attribute(type=BOOL, description="Whether making it fails."),
         "on_destroy": Attribute(type=STRING, description="retain | delete", default="delete", validators=(one_of("retain", "delete"),)),
     },
@@ -108,6 +109,9 @@ class ThingDriver:
         planned = {name: value for name, value in (request.planned or {}).items() if name != "id"}
         if planned.get("fail"):
             return NotApplied(diagnostics=(error("TOY003", "it was told to fail", "fail = true"),))
+        if planned.get("value") == "raise":
+            raise ZeroDivisionError("a bug of the toy")
+        self._wait(planned.get("wait_for"))
         path = self._path(planned["name"])
         path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}")
@@ -118,6 +122,11 @@ class ThingDriver:
             log.write(f"{request.address} {time.time()}\n")
         reach("toy.after-write")
         return Applied(attributes=planned, identity={"id": request.key})
+
+    def _wait(self, name: str | None) -> None:
+        deadline = time.monotonic() + 120
+        while name and not (self.root / name).exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
         planned = request.planned
