@@ -1,0 +1,235 @@
+"""What is stored comes back as it was, and bytes that nobody stored are damage, whatever they are."""
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flareiac.kernel.data import UNKNOWN, Data, Reference
+from flareiac.kernel.diagnostics import warning
+from flareiac.kernel.sources import Position, Span
+from flareiac.model.desired import OutputValue
+from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Result, decode_entry, encode_entry, replay
+from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
+from flareiac.model.plan_file import decode_plan, encode_plan
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot
+from flareiac.sdk.changes import (
+    ABSENT,
+    Action,
+    AttributeChange,
+    Blocker,
+    Disturbance,
+    Effect,
+    Origin,
+    Proposal,
+    Reaction,
+    Relation,
+    Step,
+)
+from flareiac.sdk.provider import Resolved
+from flareiac.sdk.state import Damaged
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+ADDRESS = st.sampled_from(["table.a", 'table.b["x"]', "job.c[0]", "checkpoint.d"])
+LEAF = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False), TEXT)
+KEY = TEXT.filter(lambda key: not key.startswith("$"))
+DATA: st.SearchStrategy[Data] = st.recursive(
+    st.one_of(LEAF, st.just(UNKNOWN), ADDRESS.map(Reference)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEY, inner, max_size=3)),
+    max_leaves=6,
+)
+ATTRIBUTES = st.dictionaries(KEY, DATA, max_size=3)
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
+OUTPUT = st.builds(OutputValue, value=DATA, sensitive=st.booleans())
+
+RECORD = st.builds(
+    ResourceRecord,
+    address=ADDRESS,
+    type=TEXT,
+    provider=TEXT,
+    attributes=ATTRIBUTES,
+    identity=ATTRIBUTES,
+    dependencies=st.lists(ADDRESS, max_size=2).map(tuple),
+    protected=st.booleans(),
+    schema_version=st.integers(1, 9),
+    resolved=st.dictionaries(ADDRESS, ATTRIBUTES, max_size=2),
+)
+SNAPSHOT = st.builds(
+    Snapshot,
+    lineage=TEXT,
+    serial=st.integers(0, 2**40),
+    resources=st.lists(RECORD, max_size=3).map(lambda records: {item.address: item for item in records}),
+    outputs=st.dictionaries(TEXT, OUTPUT, max_size=2),
+)
+ENTRY: st.SearchStrategy[Entry] = st.one_of(
+    st.builds(Begun, apply=TEXT, plan=TEXT, time=st.floats(0, 1e10), lineage=TEXT),
+    st.builds(Intent, apply=TEXT, id=TEXT, operation=ATTRIBUTES),
+    st.builds(Result, apply=TEXT, id=TEXT, address=ADDRESS, record=st.none() | RECORD, forgotten=st.booleans(), error=st.none() | TEXT),
+    st.builds(Outputs, apply=TEXT, outputs=st.dictionaries(TEXT, OUTPUT, max_size=2)),
+    st.builds(Ended, apply=TEXT),
+)
+VALUE = st.one_of(DATA, st.just(ABSENT))
+CHANGE = st.builds(
+    AttributeChange,
+    path=st.lists(st.one_of(TEXT, st.integers(0, 9)), min_size=1, max_size=2).map(tuple),
+    origin=st.sampled_from(Origin),
+    old=VALUE,
+    new=VALUE,
+    live=VALUE,
+    note=TEXT,
+    sensitive=st.booleans(),
+)
+DISTURBANCE = st.builds(Disturbance, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT)
+WARNING = st.builds(
+    warning,
+    TEXT,
+    TEXT,
+    TEXT,
+    subject=st.none() | st.just(Span("main.flare.hcl", Position(1, 2, 3), Position(4, 5, 6))),
+    address=st.none() | ADDRESS,
+)
+PROPOSAL = st.builds(
+    Proposal,
+    action=st.sampled_from(Action),
+    planned=st.none() | ATTRIBUTES,
+    changes=st.lists(CHANGE, max_size=2).map(tuple),
+    steps=st.lists(st.builds(Step, text=TEXT, effect=st.sampled_from(Effect), why=TEXT), max_size=2).map(tuple),
+    reasons=TEXTS,
+    blockers=st.lists(st.builds(Blocker, code=TEXT, summary=TEXT, why=TEXT, ways_out=TEXTS), max_size=2).map(tuple),
+    disturbs=st.lists(DISTURBANCE, max_size=2).map(tuple),
+    drift=TEXTS,
+    fingerprint=DATA,
+    payload=DATA,
+    diagnostics=st.lists(WARNING, max_size=1).map(tuple),
+)
+PLANNED = st.builds(
+    PlannedResource,
+    address=ADDRESS,
+    type=TEXT,
+    provider=TEXT,
+    proposal=PROPOSAL,
+    desired=st.none() | ATTRIBUTES,
+    recorded=st.none() | ATTRIBUTES,
+    identity=ATTRIBUTES,
+    observed=st.none() | ATTRIBUTES,
+    dependencies=st.lists(ADDRESS, max_size=2).map(tuple),
+    protected=st.booleans(),
+    import_id=st.none() | TEXT,
+    destroy_object=st.booleans(),
+    replace=st.booleans(),
+    disturbances=st.lists(DISTURBANCE, max_size=1).map(tuple),
+    resolved=st.dictionaries(ADDRESS, ATTRIBUTES, max_size=1),
+)
+OPERATION = st.builds(
+    Operation,
+    id=TEXT,
+    address=ADDRESS,
+    verb=st.sampled_from(Verb),
+    edges=st.lists(st.builds(Edge, after=TEXT, kind=st.sampled_from(EdgeKind), reason=TEXT), max_size=2).map(tuple),
+)
+PLAN = st.builds(
+    Plan,
+    lineage=TEXT,
+    serial=st.integers(0, 99),
+    workspace=TEXT,
+    time=st.floats(0, 1e10),
+    configuration=TEXT,
+    destroy=st.booleans(),
+    targeted=st.booleans(),
+    resources=st.lists(PLANNED, max_size=2).map(tuple),
+    references=st.dictionaries(ADDRESS, st.tuples(TEXT, ATTRIBUTES, ATTRIBUTES), max_size=2).map(
+        lambda found: {
+            address: Resolved(address=address, type=kind, attributes=attributes, identity=identity)
+            for address, (kind, attributes, identity) in found.items()
+        }
+    ),
+    operations=st.lists(OPERATION, max_size=2).map(tuple),
+    outputs=st.dictionaries(TEXT, st.builds(OutputChange, before=st.none() | OUTPUT, after=st.none() | OUTPUT), max_size=2),
+    diagnostics=st.lists(WARNING, max_size=2).map(tuple),
+    variables=ATTRIBUTES,
+)
+
+
+@given(SNAPSHOT)
+def test_a_snapshot_comes_back(snapshot: Snapshot) -> None:
+    content = encode_snapshot(snapshot)
+    assert decode_snapshot(content, "here") == snapshot
+    assert encode_snapshot(decode_snapshot(content, "here")) == content
+
+
+@given(ENTRY)
+def test_a_journal_entry_comes_back(entry: Entry) -> None:
+    assert decode_entry(encode_entry(entry), "here") == entry
+    assert b"\n" not in encode_entry(entry)
+
+
+@given(PLAN)
+def test_a_plan_comes_back(plan: Plan) -> None:
+    content = encode_plan(plan, tool_version="1")
+    assert decode_plan(content, "here") == plan
+    assert encode_plan(decode_plan(content, "here"), tool_version="1") == content
+
+
+@given(SNAPSHOT, st.lists(ENTRY, max_size=6))
+def test_replaying_in_two_parts_is_replaying_at_once(snapshot: Snapshot, entries: list[Entry]) -> None:
+    half = len(entries) // 2
+    first = replay(snapshot, entries[:half]).snapshot
+    assert replay(first, entries[half:]).snapshot == replay(snapshot, entries).snapshot
+
+
+JSON = st.recursive(
+    st.one_of(LEAF, st.just(float("inf"))),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+def mutated(document: Any, choices: st.DataObject, junk: Any) -> Any:
+    """A JSON document with one part of it, somewhere, taken away or replaced by junk."""
+    if isinstance(document, dict) and document and choices.draw(st.integers(0, 3)):
+        key = choices.draw(st.sampled_from(sorted(document)))
+        rest = {name: value for name, value in document.items() if name != key}
+        return rest if choices.draw(st.booleans()) else {**rest, key: mutated(document[key], choices, junk)}
+    if isinstance(document, list) and document:
+        return [mutated(document[0], choices, junk), *document[1:]]
+    return junk
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_are_damage(content: bytes) -> None:
+    for decode in (decode_plan, decode_snapshot, decode_entry):
+        with pytest.raises(Damaged):
+            decode(content, "here")
+
+
+@given(SNAPSHOT, st.data(), JSON)
+def test_a_mutated_snapshot_is_read_or_damaged(snapshot: Snapshot, choices: st.DataObject, junk: Any) -> None:
+    document = mutated(json.loads(encode_snapshot(snapshot)), choices, junk)
+    with contextlib.suppress(Damaged):
+        decode_snapshot(json.dumps(document).encode(), "here")
+
+
+@given(ENTRY, st.data(), JSON)
+def test_a_mutated_journal_entry_is_read_or_damaged(entry: Entry, choices: st.DataObject, junk: Any) -> None:
+    document = mutated(json.loads(encode_entry(entry)), choices, junk)
+    with contextlib.suppress(Damaged):
+        decode_entry(json.dumps(document).encode(), "here")
+
+
+@given(PLAN, st.data(), JSON)
+def test_a_mutated_plan_is_damaged(plan: Plan, choices: st.DataObject, junk: Any) -> None:
+    before = json.loads(encode_plan(plan, tool_version="1"))
+    after = mutated(before, choices, junk)
+    if json.dumps(after, sort_keys=True) != json.dumps(before, sort_keys=True):
+        with pytest.raises(Damaged):
+            decode_plan(json.dumps(after).encode(), "here")
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"format_version": 1e999, "kind": NaN}'])
+def test_hostile_json_is_damage(content: bytes) -> None:
+    for decode in (decode_plan, decode_snapshot, decode_entry):
+        with pytest.raises(Damaged):
+            decode(content, "here")
