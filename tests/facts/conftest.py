@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.facts.lake import Home, Lake
+from tests.facts.lake import Home, Lake, make_active
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +60,7 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
 def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lake]:
     """The lake as one test sees it: nothing of another test is in its way."""
     spark = application.newSession()
-    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    make_active(spark)
     catalog = home.catalog()
     namespace = re.sub(r"\W+", "_", request.node.name).lower()
     catalog.create_namespace(namespace)

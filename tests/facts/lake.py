@@ -3,6 +3,8 @@
 import itertools
 import json
 import os
+import threading
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,6 +133,30 @@ class Lake:
         finally:
             query.stop()
         return query
+
+
+def drain(query: Any) -> None:
+    """Waits until a running query has read everything; one that never gets there is stopped. Raises what ended the query."""
+    limit = threading.Timer(SECONDS, query.stop)
+    limit.start()
+    try:
+        query.processAllAvailable()
+        assert limit.is_alive(), "the query did not get to the end"
+    finally:
+        limit.cancel()
+        limit.join()
+
+
+def make_active(spark: Any) -> None:
+    """Makes a session the active one of this thread."""
+    spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+
+
+def collected(frame: Any) -> list[tuple[Any, ...]]:
+    """Rows of a frame, sorted. pyspark leaves its socket to the garbage collector, which warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
 def batches(checkpoint: Path, log: str) -> list[int]:

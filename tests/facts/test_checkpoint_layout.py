@@ -1,0 +1,180 @@
+"""What a checkpoint holds, file by file: the ground of everything that is read of it without a JVM."""
+
+import json
+
+import pytest
+
+from flareiac_spark.checkpoint.disk import read_checkpoint
+from tests.facts.lake import Lake, batches, entry, forget
+
+pytestmark = pytest.mark.jvm
+
+PINNED = {
+    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.aggregation.stateFormatVersion": "2",
+    "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion": "2",
+    "spark.sql.streaming.join.stateFormatVersion": "2",
+    "spark.sql.streaming.multipleWatermarkPolicy": "min",
+    "spark.sql.streaming.stateStore.compression.codec": "lz4",
+    "spark.sql.streaming.stateStore.encodingFormat": "unsaferow",
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.formatVersion": "5",
+    "spark.sql.streaming.statefulOperator.useStrictDistribution": "true",
+}
+SUM = "SELECT k, sum(n) AS total FROM events GROUP BY k"
+
+
+def test_metadata_names_the_query(lake: Lake) -> None:
+    """The id outlives restarts; the run id does not, and stands nowhere."""
+    lake.create("out", {"k": "string"})
+    lake.land("events", [{"k": "a"}])
+    runs = [lake.run(lake.files("events").select("k"), "out") for _ in range(2)]
+    assert json.loads((lake.checkpoint() / "metadata").read_text()) == {"id": runs[0].id}
+    assert runs[0].id == runs[1].id
+    assert runs[0].runId != runs[1].runId
+
+
+def test_offsets_hold_watermark_confs_and_a_position_for_each_source(lake: Lake) -> None:
+    """Version, then what was in force, then one line for each source."""
+    lake.create("out", {"k": "string"})
+    lake.land("events", [{"k": "a", "at": "2026-01-01T00:10:00Z"}])
+    lake.land("more", [{"k": "b"}])
+    both = lake.files("events").withWatermark("at", "1 minute").select("k").union(lake.files("more").select("k"))
+    lake.run(both, "out")
+    version, metadata, *sources = entry(lake.checkpoint(), "offsets", 0)
+    assert version == "v1"
+    known = json.loads(metadata)
+    assert {"batchWatermarkMs", "batchTimestampMs", "conf"} <= known.keys()
+    assert [json.loads(source) for source in sources] == [{"logOffset": 0}, {"logOffset": 0}]
+
+
+def test_commits_hold_the_next_watermark(lake: Lake) -> None:
+    """A batch without an entry here is in flight and is replayed with the same offsets."""
+    lake.create("out", {"k": "string", "total": "long"})
+    lake.land("events", [{"k": "a", "n": 1, "at": "2026-01-01T00:10:00Z"}])
+    lake.files("events").withWatermark("at", "1 minute").createOrReplaceTempView("events")
+    lake.run(lake.spark.sql("SELECT k, n AS total FROM events"), "out")
+    version, content = entry(lake.checkpoint(), "commits", 0)
+    assert version == "v1"
+    assert json.loads(content)["nextBatchWatermarkMs"] == 1_767_226_140_000
+    assert batches(lake.checkpoint(), "offsets")[0] == 0
+
+
+def test_a_file_source_logs_what_it_read(lake: Lake) -> None:
+    """Path, time of change and batch of each file."""
+    lake.create("out", {"k": "string"})
+    for k in ("a", "b"):
+        lake.land("events", [{"k": k}])
+        lake.run(lake.files("events").select("k"), "out")
+    for batch in (0, 1):
+        version, line = entry(lake.checkpoint(), "sources/0", batch)
+        found = json.loads(line)
+        assert version == "v1"
+        assert found["batchId"] == batch
+        assert found["path"] == f"file://{lake.folder}/events/{batch:04}.json"
+        assert found["timestamp"] == (1_700_000_000 + batch) * 1000
+
+
+def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
+    """From this the oldest snapshot that a reader still needs is known."""
+    lake.create("source", {"k": "string"})
+    lake.create("out", {"k": "string"})
+    lake.spark.sql(f"INSERT INTO {lake.name('source')} VALUES ('a')")
+    lake.run(lake.spark.readStream.table(lake.name("source")), "out")
+    snapshot = lake.load("source").current_snapshot()
+    assert snapshot is not None
+    (reached,) = entry(lake.checkpoint(), "offsets", 0)[2:]
+    assert json.loads(reached) == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 1, "scan_all_files": False}
+    initial = json.loads((lake.checkpoint() / "sources/0/offsets/0").read_text().splitlines()[-1])
+    assert initial == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 0, "scan_all_files": False}
+    found = read_checkpoint(lake.checkpoint())
+    assert found is not None
+    assert [(item.kind, item.offset) for item in found.sources] == [("table", reached)]
+
+
+def test_state_names_its_operators(lake: Lake) -> None:
+    """Whether a query has state, and which, is known before anything starts."""
+    lake.create("out", {"k": "string", "total": "long"})
+    lake.land("events", [{"k": "a", "n": 1}])
+    lake.files("events").createOrReplaceTempView("events")
+    lake.run(lake.spark.sql(SUM), "out", mode="complete")
+    version, content = (lake.checkpoint() / "state/0/_metadata/metadata").read_text().splitlines()
+    assert version == "v1"
+    assert json.loads(content) == {
+        "operatorInfo": {"operatorId": 0, "operatorName": "stateStoreSave"},
+        "stateStoreInfo": [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 2}],
+    }
+
+
+def test_a_stateless_query_has_no_state_directory(lake: Lake) -> None:
+    """So that its SQL may change."""
+    lake.create("out", {"k": "string"})
+    lake.land("events", [{"k": "a"}])
+    lake.run(lake.files("events").select("k"), "out")
+    assert not (lake.checkpoint() / "state").exists()
+
+
+def test_confs_are_pinned_in_the_offset_log(lake: Lake) -> None:
+    """These, and no others, are read back from the checkpoint at a restart."""
+    lake.create("out", {"k": "string", "total": "long"})
+    lake.land("events", [{"k": "a", "n": 1}])
+    lake.files("events").createOrReplaceTempView("events")
+    lake.run(lake.spark.sql(SUM), "out", mode="complete")
+    assert json.loads(entry(lake.checkpoint(), "offsets", 0)[1])["conf"] == PINNED
+
+
+@pytest.mark.parametrize(
+    ("sql", "operators"),
+    [
+        ("SELECT k, sum(n) AS n FROM events GROUP BY k", ["stateStoreSave"]),
+        ("SELECT DISTINCT k FROM events", ["stateStoreSave"]),
+        ("SELECT e.k FROM events e JOIN more m ON e.k = m.k", ["symmetricHashJoin"]),
+    ],
+    ids=["group by", "distinct", "join"],
+)
+def test_what_the_reader_without_a_jvm_makes_of_a_checkpoint(lake: Lake, sql: str, operators: list[str]) -> None:
+    """``checkpoint.disk`` against what Spark wrote."""
+    lake.create("out", {"k": "string", "n": "long"})
+    for folder in ("events", "more"):
+        lake.land(folder, [{"k": "a", "n": 1}])
+        lake.files(folder).createOrReplaceTempView(folder)
+    mode = "append" if "JOIN" in sql else "complete"
+    query = lake.run(lake.spark.sql(sql), "out", mode=mode)
+    found = read_checkpoint(lake.checkpoint())
+    assert found is not None
+    assert (found.query_id, found.started, found.committed, found.in_flight) == (query.id, 0, 0, None)
+    assert [item.name for item in found.operators] == operators
+    assert {item.partitions for item in found.operators} == {2}
+    assert found.conf == PINNED
+    assert [item.kind for item in found.sources] == ["files"] * (2 if "JOIN" in sql else 1)
+    assert found.sources[0].folders == (str(lake.folder / "events"),)
+    forget(lake.checkpoint(), "commits", 0)
+    again = read_checkpoint(lake.checkpoint())
+    assert again is not None
+    assert (again.committed, again.in_flight) == (None, 0)
+
+
+def test_a_rate_source_has_a_number_as_its_position(lake: Lake) -> None:
+    """``checkpoint.disk`` tells sources by their positions."""
+    lake.create("out", {"value": "long"})
+    lake.run(lake.spark.readStream.format("rate").load().select("value"), "out")
+    found = read_checkpoint(lake.checkpoint())
+    assert found is not None
+    ((kind, offset),) = [(item.kind, item.offset) for item in found.sources]
+    assert kind == "rate"
+    assert offset is not None
+    assert offset.isdigit()
+
+
+def test_a_batch_in_flight_is_replayed_with_its_old_offsets(lake: Lake) -> None:
+    """What landed later is no part of it: plan can say what will be written again."""
+    lake.create("out", {"k": "string"})
+    lake.create("again", {"k": "string"})
+    lake.land("events", [{"k": "a"}])
+    lake.run(lake.files("events").select("k"), "out")
+    forget(lake.checkpoint(), "commits", 0)
+    lake.land("events", [{"k": "b"}])
+    lake.run(lake.files("events").select("k"), "again")
+    assert [item["added-records"] for item in lake.summaries("again")] == ["1", "1"]
+    assert batches(lake.checkpoint(), "offsets") == [0, 1]
