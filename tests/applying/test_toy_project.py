@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.support.command_line import arguments, environment, flareiac
 
 THREE = """
