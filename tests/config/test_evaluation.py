@@ -1,0 +1,197 @@
+"""From HCL to desired resources: names, instances, references, meta-arguments; and what is complained of, where."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from flareiac.app.discovery import installed
+from flareiac.config.load import Configuration, load
+from flareiac.config.variables import Given, Inputs
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Diagnostics, Severity
+from flareiac.sdk.provider import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Evaluates a project of one file."""
+
+    root: Path
+
+    def __call__(self, text: str, **variables: str) -> tuple[Configuration, Diagnostics]:
+        (self.root / "main.flare.hcl").write_text(text, encoding="utf-8")
+        diagnostics = Diagnostics()
+        given = [Given(name=name, text=value, origin=f"-var {name}") for name, value in variables.items()]
+        project = Project(root=self.root, lineage="l")
+        found = load(project, installed().registry, lambda _files: Inputs(environment={}, given=given), _nothing, diagnostics)
+        return found, diagnostics
+
+    def good(self, text: str, **variables: str) -> Configuration:
+        """The configuration, which has no errors."""
+        found, diagnostics = self(text, **variables)
+        assert [item.summary for item in diagnostics if item.severity is Severity.ERROR] == []
+        return found
+
+    def codes(self, text: str, **variables: str) -> list[str]:
+        """The codes of what is complained of, in order."""
+        return [item.code for item in self(text, **variables)[1]]
+
+
+def _nothing(_address: str) -> Attributes | None:
+    return None
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path) -> Evaluator:
+    return Evaluator(tmp_path)
+
+
+TABLE = 'table "{}" {{\n  namespace = "a"\n  {}\n  column "id" {{ type = "long" }}\n}}\n'
+
+
+def table(name: str, extra: str = "") -> str:
+    return TABLE.format(name, extra)
+
+
+def test_count_and_for_each_make_instances(evaluate: Evaluator) -> None:
+    text = table("n", 'count = 2\n  name = "n${count.index}"') + table("e", 'for_each = { x = "one", y = "two" }\n  comment = each.value')
+    resources = evaluate.good(text).desired.resources
+    assert [address for address in resources if address.startswith("table")] == ["table.n[0]", "table.n[1]", 'table.e["x"]', 'table.e["y"]']
+    assert resources["table.n[1]"].attributes["name"] == "n1"
+    assert resources['table.e["y"]'].attributes["comment"] == "two"
+
+
+def test_none_of_a_counted_block_is_no_error(evaluate: Evaluator) -> None:
+    assert "table.n" not in str(list(evaluate.good(table("n", "count = 0") + 'output "all" { value = table.n[*].name }').desired.resources))
+
+
+@pytest.mark.parametrize(
+    ("meta", "code"),
+    [
+        ("count = -1", "FIC041"),
+        ("count = 1.5", "FIC041"),
+        ("count = null", "FIC041"),
+        ('for_each = ["a"]', "FIC042"),
+        ('for_each = sensitive(toset(["a"]))', "FIC042"),
+        ("for_each = null", "FIC042"),
+        ('count = 1\n  for_each = toset(["a"])', "FIC040"),
+        ("count = table.other.uuid", "FIC043"),
+    ],
+)
+def test_wrong_counts_are_told_once(evaluate: Evaluator, meta: str, code: str) -> None:
+    assert evaluate.codes(table("other") + table("n", meta) + 'output "n" { value = table.n }') == [code]
+
+
+def test_references_are_dependencies(evaluate: Evaluator) -> None:
+    text = (
+        'catalog "lake" {}\n'
+        + table("a", "catalog = catalog.lake")
+        + table("b", "comment = table.a.name\n  depends_on = [table.c]")
+        + table("c")
+    )
+    resources = evaluate.good(text).desired.resources
+    assert resources["table.a"].attributes["catalog"] == Reference("catalog.lake")
+    assert {"table.a", "table.c"} <= set(resources["table.b"].dependencies)
+    assert "table.b" not in resources["table.c"].dependencies
+
+
+def test_the_only_connection_is_the_default_and_two_must_be_named(evaluate: Evaluator) -> None:
+    assert evaluate.good('catalog "lake" {}\n' + table("a")).desired.resources["table.a"].attributes["catalog"] == Reference("catalog.lake")
+    assert evaluate.good(table("a")).desired.resources["table.a"].attributes["catalog"] == Reference("catalog.embedded")
+    assert evaluate.codes('catalog "one" {}\ncatalog "two" {}\n' + table("a")) == ["FIC057"]
+
+
+def test_a_circle_is_told_and_named(evaluate: Evaluator) -> None:
+    _, diagnostics = evaluate("locals {\n  a = local.b\n  b = local.a\n}\n")
+    (circle,) = diagnostics
+    assert circle.code == "FIC051"
+    assert "local.a" in circle.detail
+    assert "local.b" in circle.detail
+
+
+def test_one_mistake_is_told_once(evaluate: Evaluator) -> None:
+    text = 'variable "v" {}\nlocals { l = "${var.v}x" }\n' + table("a", "comment = local.l") + 'output "o" { value = table.a.comment }'
+    assert evaluate.codes(text) == ["FIC026"]
+
+
+def test_what_is_beside_a_broken_reference_is_told_too(evaluate: Evaluator) -> None:
+    assert evaluate.codes(table("a", "comment = var.nope\n  bogus = 1")) == ["FIC050", "FIL201"]
+
+
+def test_validation_sees_the_value(evaluate: Evaluator) -> None:
+    text = 'variable "v" {\n  type = number\n  validation {\n    condition = var.v > 2\n    error_message = "more than two"\n  }\n}\n'
+    evaluate.good(text, v="3")
+    _, diagnostics = evaluate(text, v="1")
+    assert [(item.code, item.detail) for item in diagnostics] == [("FIC029", "more than two")]
+
+
+@pytest.mark.parametrize(
+    ("declared", "typed", "value"),
+    [
+        ("type = string", "[1]", "[1]"),
+        ("type = number", "12", 12),
+        ("type = bool", "true", True),
+        ("type = list(string)", '["a", "b"]', ["a", "b"]),
+        ("type = map(number)", "{ a = 1 }", {"a": 1}),
+        ("", "as typed", "as typed"),
+    ],
+)
+def test_what_is_typed_becomes_the_declared_type(evaluate: Evaluator, declared: str, typed: str, value: object) -> None:
+    assert evaluate.good(f'variable "v" {{\n  {declared}\n}}\n', v=typed).desired.variables == {"v": value}
+
+
+def test_null_falls_back_only_where_the_variable_says_so(evaluate: Evaluator) -> None:
+    text = 'variable "v" {{\n  type = list(string)\n  default = ["d"]\n  nullable = {}\n}}\n'
+    assert evaluate.good(text.format("true"), v="null").desired.variables == {"v": None}
+    assert evaluate.good(text.format("false"), v="null").desired.variables == {"v": ["d"]}
+
+
+def test_secrets_stay_out_of_resources_outputs_and_variables(evaluate: Evaluator) -> None:
+    secret = 'variable "s" {\n  default = "hush"\n  sensitive = true\n}\n'
+    assert evaluate.codes(secret + table("a", "comment = var.s")) == ["FIC055"]
+    assert evaluate.codes(secret + 'output "o" { value = [var.s] }') == ["FIC054"]
+    found = evaluate.good(secret + 'output "o" {\n  value = var.s\n  sensitive = true\n}')
+    assert found.desired.outputs["o"].value is None
+    assert found.desired.variables == {"s": None}
+
+
+def test_the_digest_changes_with_values_and_not_with_time(evaluate: Evaluator) -> None:
+    text = 'variable "v" { default = "1" }\n'
+    assert evaluate.good(text).desired.digest == evaluate.good(text).desired.digest
+    assert evaluate.good(text).desired.digest != evaluate.good(text, v="2").desired.digest
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('flareiac { required_version = ">= 99" }', "FIC064"),
+        ('flareiac { required_version = "new" }', "FIC063"),
+        ("flareiac { color = true }", "FIC061"),
+        ('flareiac {\n  backend "s3" {}\n}', "FIC062"),
+        ('module "m" { source = "./m" }', "FIC012"),
+        ('variable "v" "w" {}', "FIC013"),
+        ('locals "l" {}', "FIC014"),
+        ("locals { a = 1 }\nlocals { a = 2 }", "FIC015"),
+        ('output "o" {}', "FIC052"),
+        ("import { to = table.nope }", "FIC073"),
+        ("removed {}", "FIC076"),
+    ],
+)
+def test_blocks_that_can_not_be_read(evaluate: Evaluator, text: str, code: str) -> None:
+    assert evaluate.codes(text) == [code]
+
+
+@pytest.mark.parametrize(
+    ("meta", "code"),
+    [
+        ("lifecycle { prevent_destroy = 3 }", "FIC028"),
+        ("lifecycle { bogus = true }", "FIC071"),
+        ("lifecycle { create_before_destroy = true }", "FIC072"),
+        ("depends_on = []", "FIC070"),
+        ("depends_on = [table.nope]", "FIC050"),
+        ('depends_on = "table.a"', "FIC070"),
+    ],
+)
+def test_meta_arguments_that_can_not_be_read(evaluate: Evaluator, meta: str, code: str) -> None:
+    assert evaluate.codes(table("n", meta)) == [code]
