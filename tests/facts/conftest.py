@@ -27,7 +27,6 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    os.environ |= {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": sys.executable}
     conf = {
         **home.spark_conf(),
         "spark.master": "local[2]",
@@ -45,7 +44,10 @@ def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator
     builder = SparkSession.builder.appName("facts")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
+        environment.setenv("JAVA_HOME", str(java_home))
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     gateway: Any = SparkContext._gateway
     yield session
