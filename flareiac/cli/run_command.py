@@ -79,8 +79,8 @@ def _bug(problem: Exception) -> Diagnostic:
     return error(
         "FIX099",
         "This is a bug in FlareIaC",
-        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What had been done is recorded. Please report it together with the "
-        "output of the same command under FLAREIAC_DEBUG=1.",
+        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in the state, and what it "
+        "had begun is settled by the next one. Please report this together with the output under FLAREIAC_DEBUG=1.",
     )
 
 
