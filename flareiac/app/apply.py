@@ -4,13 +4,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from flareiac.app.bench import Bench
+from flareiac.app.locate import located
 from flareiac.app.plan import PlanReport, PlanRequest, plan
 from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
+from flareiac.config.load import Configuration
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.model.desired import OutputValue
@@ -158,7 +160,24 @@ def _carry_out(bench: Bench, planned: PlanReport, chosen: Plan, lease: Lease, co
         parallelism=conduct.parallelism,
         stop_on_error=conduct.stop_on_error,
     )
-    return ApplyReport(end=_end(report), planned=planned, report=report)
+    end = _end(report)
+    configuration = _configuration_of(bench, planned, chosen) if report.diagnostics else None
+    if configuration is not None:
+        placed = tuple(located(item, configuration.desired) for item in report.diagnostics)
+        planned, report = replace(planned, sources=configuration.sources), replace(report, diagnostics=placed)
+    return ApplyReport(end=end, planned=planned, report=report)
+
+
+def _configuration_of(bench: Bench, planned: PlanReport, chosen: Plan) -> Configuration | None:
+    """The configuration that a plan was made from, while it is still what the files say."""
+    if planned.configuration is not None:
+        return planned.configuration
+    diagnostics = Diagnostics()
+    try:
+        configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
+    except (Failure, Damaged, OSError):  # the complaints are told without their places then
+        return None
+    return None if diagnostics.has_errors or configuration.desired.digest != chosen.configuration else configuration
 
 
 def _end(report: Report) -> End:

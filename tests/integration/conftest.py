@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.integration.project import LAKE, Project
 from tests.support.command_line import flareiac
 

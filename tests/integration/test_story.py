@@ -1,6 +1,7 @@
 """The main road: create, look, edit, drift, heal, destroy; with exact data at every stop."""
 
 import pytest
+
 from tests.integration.project import Project, rides
 
 pytestmark = pytest.mark.jvm

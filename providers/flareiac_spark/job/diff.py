@@ -185,7 +185,8 @@ class _Comparison:
         if self._facts.committed and _brings_state(self._new, sql):
             reason = f"The new query may keep state, and {SPARK} does not add state to a checkpoint that has none ({why})."
             return Refused(path=path, text=what, why=reason, undo=undo)
-        return Restarted(path=path, text=what, why=f"{why}; the checkpoint holds no state that it could contradict")
+        stateless = "; the checkpoint holds no state that it could contradict" if self._new["mode"] == "stream" else ""
+        return Restarted(path=path, text=what, why=why + stateless)
 
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old["outputs"], self._new["outputs"]

@@ -69,8 +69,6 @@ class JobDriver:
         self._applications.want(engine, request.references, _with(request.address, target.job()))
         if not target.running:
             return self._stopped(request, target)
-        if self._applications.bring_up(engine, request.cancel, request.progress) is None:
-            return NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
         return self._started(request, target)
 
     def delete(self, request: ApplyRequest) -> Outcome:
@@ -122,7 +120,8 @@ class JobDriver:
         finite = is_finite(planned)
         job = Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(status) if status else None
         if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
-            return None
+            unsettled = self._known(request, target, (trouble(request.address, job, 0, True, ""),))
+            return unsettled if unsettled.attributes is not None else None
         return Applied(attributes=planned, identity=_identity(request, target.digest, job))
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
@@ -155,11 +154,24 @@ class JobDriver:
     def _started(self, request: ApplyRequest, target: Target) -> Outcome:
         planned = _planned(request)
         identity = _lasting(request.recorded.identity) if request.recorded else {}
-        outcome = self._await_settled(request, planned, target.job(), identity)
-        if isinstance(outcome, NotApplied) and request.recorded is None:
-            # It is among what should run, so it must be known: the next plan sees that it failed, and removing its block stops it.
-            return replace(outcome, attributes=planned, identity=_identity(request, target.digest, None))
-        return outcome
+        try:
+            if self._applications.bring_up(planned["application"], request.cancel, request.progress) is None:
+                outcome: Outcome = NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
+            else:
+                outcome = self._await_settled(request, planned, target.job(), identity)
+        except Failure as failure:
+            outcome = NotApplied(diagnostics=failure.diagnostics)
+        return self._known(request, target, outcome.diagnostics) if isinstance(outcome, NotApplied) else outcome
+
+    def _known(self, request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
+        """A new job is among what should run, so it must be known, whatever became of it: removing its block stops it.
+
+        A finite one is not: the next plan creates it again, and its run id tells whether its rows are there.
+        """
+        planned = _planned(request)
+        if request.recorded is not None or is_finite(planned):
+            return NotApplied(diagnostics=diagnostics)
+        return NotApplied(diagnostics=diagnostics, attributes=planned, identity=_identity(request, target.digest, None))
 
     def _await_settled(self, request: ApplyRequest, attributes: Attributes, wanted: DesiredJob, identity: Attributes) -> Outcome:
         control = self._applications.control(attributes["application"])
