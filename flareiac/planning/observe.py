@@ -1,5 +1,7 @@
 """Asks the systems what is there: only what is needed, in parallel, each with a bound. Touches the world through drivers."""
 
+import os
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -53,6 +55,19 @@ def _read_all(
             yield address, Unreadable(diagnostic=failure.diagnostics[0].at(address=address))
         except FutureTimeout:
             yield address, Unreadable(diagnostic=_silence(address, timeout))
+        except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others
+            yield address, Unreadable(diagnostic=_breakdown(address, bug))
+
+
+def _breakdown(address: str, bug: Exception) -> Diagnostic:
+    what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
+    return error(
+        "FIP005",
+        f"Looking at {address} failed unexpectedly",
+        f"{what.strip()}. Either what the state holds of it was changed by hand (restore it from the history directory beside the "
+        "snapshot), or this is a bug of the provider; please report it then together with the output under FLAREIAC_DEBUG=1.",
+        address=address,
+    )
 
 
 def _silence(address: str, timeout: float) -> Diagnostic:
