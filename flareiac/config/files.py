@@ -25,7 +25,7 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
             "FIC001", f"There is no directory {root}", "Give the directory of a project with -chdir, or make one: flareiac new."
         )
         return ModuleFiles(configuration=(), variables=())
-    names = sorted(item.name for item in root.iterdir() if item.is_file())
+    names = _names(root, diagnostics)
     configuration = [source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))]
     wanted = [name for name in names if name == "flareiac.vars.hcl"] + [name for name in names if name.endswith(".auto.vars.hcl")]
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
@@ -43,6 +43,15 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         variables=tuple(variables),
         sources={item.path: item for item in (*configuration, *variables)},
     )
+
+
+def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
+    """The files of a directory; a link that leads nowhere is one of them, for what it should hold must not be taken for removed."""
+    try:
+        return sorted(item.name for item in root.iterdir() if item.is_symlink() or item.is_file())
+    except OSError as problem:
+        diagnostics.error("FIC005", f"{root} can not be read", f"{problem.strerror or problem}.")
+        return []
 
 
 def read(path: Path, name: str, diagnostics: Diagnostics) -> Source | None:

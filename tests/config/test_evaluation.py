@@ -195,3 +195,8 @@ def test_blocks_that_can_not_be_read(evaluate: Evaluator, text: str, code: str) 
 )
 def test_meta_arguments_that_can_not_be_read(evaluate: Evaluator, meta: str, code: str) -> None:
     assert evaluate.codes(table("n", meta)) == [code]
+
+
+def test_a_link_that_leads_nowhere_is_told(evaluate: Evaluator) -> None:
+    (evaluate.root / "gone.flare.hcl").symlink_to(evaluate.root / "nowhere")
+    assert evaluate.codes(table("a")) == ["FIC005"]
