@@ -98,6 +98,9 @@ class Bench:
             raise Failure(
                 error("FIX012", f"The provider {provider!r} is not installed", "The state holds resources of it. Install its package.")
             )
+        if kind not in self.installed.registry.types:
+            why = f"The provider {provider!r} as it is installed does not know it. Install the version that the state was written with."
+            raise Failure(error("FIX014", f'The state holds a resource of the unknown type "{kind}"', why))
         if provider not in self._sessions:
             self._sessions[provider] = self.installed.providers[provider].open(self.project)
         return self._sessions[provider].driver(kind)

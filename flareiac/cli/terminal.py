@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.sources import Source
 
 
@@ -42,9 +42,14 @@ def width() -> int:
 
 
 def out(text: str) -> None:
-    """A result."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    """A result. Raises ``Failure`` when there is no room for it, ``BrokenPipeError`` when nobody reads it any more."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as trouble:
+        raise Failure(error("FIX033", "The output can not be written", f"Standard output: {trouble.strerror or trouble}.")) from trouble
 
 
 def say(text: str) -> None:
