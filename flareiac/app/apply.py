@@ -131,6 +131,8 @@ def _state_trouble() -> Iterator[None]:
                 "FIS004", "The state was changed by another process", f"{problem}. Run the command again; it plans with what is there now."
             )
         ) from problem
+    except BrokenPipeError:
+        raise  # about the output, not about the state
     except OSError as trouble:
         raise Failure(
             error("FIS005", "The state can not be written", f"{trouble.strerror or trouble}. Make room or restore access first.")

@@ -1,5 +1,6 @@
 """``validate``, ``plan``, ``apply``, ``destroy``, ``drift``, ``show``, ``output``."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -367,6 +368,7 @@ def _conduct(
     import flareiac
     from flareiac.app.apply import Conduct
     from flareiac.cli.run_command import CANCEL
+    from flareiac.kernel.diagnostics import Failure
     from flareiac.model.events import Event
     from flareiac.render.apply_text import event_line
     from flareiac.render.ui_json import event_record, plan_lines
@@ -379,6 +381,11 @@ def _conduct(
         raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
 
     def emit(event: Event) -> None:
+        # Whoever stops reading (a pager, a full log disk) must not stop an apply half-way.
+        with contextlib.suppress(BrokenPipeError, Failure):
+            tell(event)
+
+    def tell(event: Event) -> None:
         if as_json:
             record = event_record(event)
             if record is not None:

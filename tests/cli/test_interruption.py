@@ -70,3 +70,18 @@ def test_a_signal_ends_what_runs_and_starts_nothing_more(tmp_path: Path, number:
     assert again.code == 0, again.text
     assert "Resources: 1 added" in again.out
     assert "interrupted" not in again.text
+
+
+def test_nobody_who_stops_reading_stops_an_apply(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(SLOW)
+    command = arguments("apply", "-auto-approve")
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert any("thing.a: Creating" in line for line in iter(process.stdout.readline, ""))
+        process.stdout.close()
+        (tmp_path / "go").touch()
+        process.wait(timeout=60)
+    assert flareiac(tmp_path, "state", "list").out.split() == ["thing.a", "thing.b"]
+    assert "interrupted" not in flareiac(tmp_path, "plan").text
