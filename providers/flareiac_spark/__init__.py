@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 def provider() -> "Provider":
     """The entry point."""
-    from flareiac_spark.provider import SparkProvider
+    from flareiac_spark.spark_provider import SparkProvider
 
     return SparkProvider()

@@ -1,7 +1,7 @@
 """Jobs in one application: what they write, what a change of one does to the others, how they fail."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -299,6 +299,27 @@ def test_a_table_is_streamed_from_where_it_was_asked(running: Lake, start_from: 
         lake.until_rows(name, len(expected))
     lake.until_phase(f"job.{name}", "idle")
     assert sorted(row["n"] for row in lake.rows(name)) == expected
+
+
+def test_latest_means_one_moment_for_a_whole_generation(running: Lake) -> None:
+    lake, columns = running, [("n", "long")]
+    origin = lake.table("from_pausing", ("n", "long"), rows=[{"n": 1}])
+    source = {"kind": "table", "identifier": ["lake", "demo", "from_pausing"], "uuid": origin, "start_from": "latest"}
+    inputs = [{"name": "raw", "kind": "stream", "source": source}]
+    lake.put(stream(lake, "pausing", "SELECT n FROM raw", columns, lake.table("pausing", ("n", "long")), inputs=inputs))
+    lake.until_phase("job.pausing", "idle")
+
+    def to(state: Literal["running", "stopped"]) -> None:
+        lake.change(lambda now: replace(now, jobs={**now.jobs, "job.pausing": replace(now.jobs["job.pausing"], state=state)}))
+
+    to("stopped")
+    lake.until_phase("job.pausing", "stopped")
+    table = lake.catalog.load_table(("demo", "from_pausing"))
+    table.append(table.scan().to_arrow().slice(0, 0).from_pylist([{"n": 2}], schema=table.schema().as_arrow()))
+    to("running")
+    lake.until_rows("pausing", 1)
+    lake.until_phase("job.pausing", "idle")
+    assert sorted(row["n"] for row in lake.rows("pausing")) == [2]
 
 
 def test_rates_run(running: Lake) -> None:

@@ -117,12 +117,14 @@ def _disturbs(change: Change) -> tuple[Disturbance, ...]:
             name = "rename" if isinstance(change, RenameColumn) else "drop"
             return (
                 _disturbance(
-                    Relation.WRITES, Reaction.STOPS_FIRST, f"a query that writes {change.path} dies at its next batch after the {name}"
+                    Relation.WRITES,
+                    Reaction.STOPS_FIRST,
+                    f"a query that writes {change.path} dies within two batches after the {name}",
                 ),
                 _disturbance(Relation.STREAMS_FROM, Reaction.RESTARTS, f"a running query reads with the columns from before the {name}"),
             )
         case AddColumn(required=True, path=path) | SetNullability(required=True, path=path):
-            return (_disturbance(Relation.WRITES, Reaction.STOPS_FIRST, f"a query that leaves {path} null dies at its next batch"),)
+            return (_disturbance(Relation.WRITES, Reaction.STOPS_FIRST, f"a query must check that {path} is not null from now on"),)
         case CreateTable():
             return ()
         case _:

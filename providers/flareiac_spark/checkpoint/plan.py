@@ -72,7 +72,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes, fi
     blockers = _refusals(request, desired, recorded)
     steps = _steps(desired, recorded, bool(drift))
     return Proposal(
-        action=_action(changes, steps, blockers),
+        action=Action.CREATE if drift else _action(changes, steps, blockers),
         planned=desired,
         changes=changes,
         steps=steps,

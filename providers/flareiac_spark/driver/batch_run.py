@@ -1,5 +1,6 @@
 """One run of a batch job: each output once, recognised by the run id that its commit carries."""
 
+from functools import partial
 from logging import Logger
 from typing import Any
 
@@ -18,7 +19,7 @@ def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
     done = {output.name: _found(session, spec, output) for output in spec.outputs}
     found = all(result is not None for result in done.values())
     if not found:
-        views.define_all(session, spec, open_input)
+        views.define_all(session, spec, partial(open_input, starts={}))
     results = {output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs}
     first = next(iter(results.values()))
     return RunResult(run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found)

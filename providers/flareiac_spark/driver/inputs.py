@@ -1,7 +1,6 @@
 """What does a job read? One frame per input, either of the real thing or an empty one of the declared columns."""
 
-import datetime as dt
-import time
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 from flareiac_spark.control import FilesInput, FilesSource, Input, RateSource, Source, SpecColumn, StreamInput, TableInput, TableSource
@@ -12,11 +11,11 @@ from flareiac_spark.driver.refusal import Refusal
 _RATE_COLUMNS = (SpecColumn(name="timestamp", type="timestamptz"), SpecColumn(name="value", type="long"))
 
 
-def open_input(session: Any, item: Input) -> Any:
-    """The frame of an input; touches its system."""
+def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> Any:
+    """The frame of an input; touches its system. ``starts``: where streams of tables begin (``start_times``)."""
     match item:
         case StreamInput():
-            return _open_source(session, item.source)
+            return _open_source(session, item.source, starts.get(item.name))
         case TableInput():
             tables.load(session, item.identifier, item.uuid)
             return session.table(tables.spell(item.identifier))
@@ -49,7 +48,7 @@ def declared_columns(item: Input) -> tuple[SpecColumn, ...]:
             assert_never(item)
 
 
-def _open_source(session: Any, source: Source) -> Any:
+def _open_source(session: Any, source: Source, start: int | None) -> Any:
     reader = session.readStream
     match source:
         case FilesSource():
@@ -66,18 +65,15 @@ def _open_source(session: Any, source: Source) -> Any:
             return reader.load()
         case TableSource():
             tables.load(session, source.identifier, source.uuid)
-            return reader.options(**_table_options(source)).table(tables.spell(source.identifier))
+            return reader.options(**_table_options(source, start)).table(tables.spell(source.identifier))
         case _:
             assert_never(source)
 
 
-def _table_options(source: TableSource) -> dict[str, str]:
+def _table_options(source: TableSource, start: int | None) -> dict[str, str]:
     options = {}
-    if source.start_from == "latest":
-        # Only a first start looks at this: afterwards the checkpoint holds the position.
-        options["stream-from-timestamp"] = str(int(time.time() * 1000))
-    elif source.start_from != "earliest":
-        options["stream-from-timestamp"] = str(_milliseconds(source.start_from))
+    if start is not None:
+        options["stream-from-timestamp"] = str(start)
     if source.max_files_per_trigger is not None:
         options["streaming-max-files-per-micro-batch"] = str(source.max_files_per_trigger)
     if source.skip_deletes:
@@ -85,14 +81,6 @@ def _table_options(source: TableSource) -> dict[str, str]:
     if source.skip_overwrites:
         options["streaming-skip-overwrite-snapshots"] = "true"
     return options
-
-
-def _milliseconds(text: str) -> int:
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise Refusal("START_NOT_UNDERSTOOD", f"start_from {text!r} is no ISO 8601 time.") from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp() * 1000)
 
 
 def _strict(file_format: str, options: Any) -> dict[str, str]:

@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from logging import Logger
 from typing import Any
 
@@ -13,6 +14,7 @@ from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.start_times import start_times
 
 LOOK_EVERY = 0.5
 _LOOK_WHILE_STOPPING = 0.05
@@ -33,7 +35,7 @@ def run_stream(
     session: Any, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
 ) -> bool:
     """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting raises, and ``QueryFailed``."""
-    views.define_all(session, spec, open_input)
+    views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     watches: list[QueryWatch] = []
     try:
         for output in spec.outputs:

@@ -1,0 +1,49 @@
+"""Where does a stream of a table begin? At one moment for a whole generation, kept beside its checkpoint.
+
+Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets the position back and hides
+what was appended while the job was stopped (measured with Iceberg 1.11). So the moment of the first start is written down before it.
+"""
+
+import datetime as dt
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from flareiac_spark.control import ControlError, JobSpec, StreamInput, TableSource
+from flareiac_spark.control.atomic_files import read_json, write_json
+from flareiac_spark.driver.refusal import Refusal
+
+
+def start_times(spec: JobSpec) -> Mapping[str, int | None]:
+    """UTC milliseconds by input, None for the beginning. Writes them down at the first start of a generation."""
+    wanted = {item.name: item.source for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, TableSource)}
+    checkpoint = next((output.checkpoint for output in spec.outputs if output.checkpoint), None)
+    if not wanted or checkpoint is None:
+        return {}
+    folder = Path(checkpoint.removeprefix("file://"))
+    notes = folder.with_name(f".{folder.name}.starts.json")
+    try:
+        known = read_json(notes)
+        if known is None:
+            used = (folder / "offsets").is_dir()
+            known = {"times": {name: None if used else _moment(source.start_from) for name, source in wanted.items()}}
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            write_json(notes, known)
+    except ControlError as trouble:
+        raise Refusal("START_TIMES_UNREADABLE", str(trouble)) from trouble
+    times = known.get("times")
+    if not isinstance(times, dict):
+        raise Refusal("START_TIMES_UNREADABLE", f"{notes} does not say where the streams begin.")
+    return {name: times[name] if isinstance(times.get(name), int) else None for name in wanted}
+
+
+def _moment(start_from: str) -> int | None:
+    if start_from == "earliest":
+        return None
+    if start_from == "latest":
+        return int(time.time() * 1000)
+    try:
+        moment = dt.datetime.fromisoformat(start_from)
+    except ValueError:
+        raise Refusal("START_NOT_UNDERSTOOD", f"start_from {start_from!r} is no ISO 8601 time.") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp() * 1000)
