@@ -1,5 +1,7 @@
 """The driver dies in the middle of a batch; the next apply brings it back and every row is there once."""
 
+import json
+
 import pytest
 
 from tests.integration.project import Project, rides
@@ -62,3 +64,16 @@ def test_the_driver_is_killed_in_mid_stream_and_in_mid_batch(project: Project) -
     assert "No changes." in project.plan(0)
     project.expect_rides("copy")
     project.expect_rides("rides")
+
+
+def test_a_job_whose_first_start_failed_can_be_taken_back(own_project: Project) -> None:
+    own_project.land(10)
+    own_project.write(rides=rides("rides"))
+    own_project.apply(code=7, FLAREIAC_KILL_AT="driver.before-start")
+    own_project.until_driver_gone()
+    assert "job.rides" in own_project.run("state", "list").out
+    own_project.write(rides=rides("rides", job=False))
+    own_project.apply()
+    assert "job.rides" not in own_project.run("state", "list").out
+    assert json.loads((own_project.control / "desired.json").read_text())["jobs"] == {}
+    assert own_project.rows("rides") == []

@@ -73,6 +73,13 @@ def test_sql_that_does_not_resolve_changes_nothing(own_project: Project) -> None
     assert own_project.run("state", "list").out == ""
     assert not (own_project.root / "lake" / "warehouse").exists()
     assert "job.rides" not in own_project.run("status").out
+    own_project.run("plan", "-out=plan.json")
+    saved = own_project.run("apply", "plan.json", code=1)
+    assert "rides.flare.hcl" in saved.err
+    assert own_project.run("state", "list").out == ""
+    own_project.edit("rides", ("SELECT id, town AS city", "SELECT id, city"))
+    own_project.apply()
+    own_project.expect_rides("rides")
 
 
 def test_two_jobs_on_one_checkpoint(running: Project) -> None:
@@ -207,7 +214,6 @@ def test_a_table_that_was_dropped_behind_the_back(running: Project) -> None:
     try:
         running.apply()
         running.expect_rides("spare")
-        running.run("stop", "job.spare")
         from pyiceberg.catalog.sql import SqlCatalog
 
         lake = running.root / "lake"
@@ -219,6 +225,11 @@ def test_a_table_that_was_dropped_behind_the_back(running: Project) -> None:
         planned = running.plan(2)
         assert "table.spare will be created" in planned
         assert "the table becomes another one" in planned
+        running.apply()
+        running.run("drift")
+        running.land(10)
+        # What had been read before is not read again.
+        running.until(lambda: running.ids("spare") == [row["id"] for row in running.landed[-10:]], "the last rides in spare")
     finally:
         running.remove("spare")
         running.apply()

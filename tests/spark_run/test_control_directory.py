@@ -83,6 +83,11 @@ def test_another_project_or_workspace_is_refused(control: ControlDirectory, line
     assert "belongs to" in caught.value.why
 
 
+def test_a_directory_without_jobs_is_nobodys(control: ControlDirectory) -> None:
+    control.update_desired(lambda desired: desired, lineage="first", workspace="default")
+    assert put(control, "job.a").lineage == "L"
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [

@@ -57,7 +57,8 @@ class ControlDirectory:
         """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and returns what should be.
 
         Returns what is stored then, with its revision; an unchanged record is not written. ``expect`` refuses any other revision
-        (``conflict``). Another project's or workspace's directory is refused (``foreign``).
+        (``conflict``). A directory with jobs of another project or workspace is refused (``foreign``); one without jobs is nobody's, as a
+        first apply that was refused leaves it.
         """
         self.prepare()
         with locked(self.path / ".desired.lock"):
@@ -75,6 +76,8 @@ class ControlDirectory:
 
     def _refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
         where = str(self.path / "desired.json")
+        if not current.jobs:
+            return
         if current.lineage != lineage:
             raise ControlError(Trouble.FOREIGN, where, f"it belongs to another project (lineage {current.lineage}, this one is {lineage})")
         if current.workspace != workspace:

@@ -188,7 +188,7 @@ class Application:
 
     def _refuse_foreign(self, desired: Desired) -> None:
         known = self._desired
-        if known is not None and (known.lineage, known.workspace) != (desired.lineage, desired.workspace):
+        if known is not None and known.jobs and (known.lineage, known.workspace) != (desired.lineage, desired.workspace):
             raise ControlError(Trouble.FOREIGN, str(self._control.path / "desired.json"), "it belongs to another project or workspace now")
 
     def _settle(self) -> None:
