@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from flareiac.kernel.data import canonical, from_json, to_json
+from flareiac.kernel.data import Data, canonical, to_json
+from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.provider import Observation, PlanRequest, Project, Resolved, ResourceType
@@ -39,7 +40,13 @@ def moved(
             found.append(Moved(address=resource.address, what="recorded state", planned="as planned", now="changed by another apply"))
             continue
         if resource.address in fresh:
-            found.extend(_compare(resource, _fresh_fingerprint(resource, snapshot, fresh, types, project, references)))
+            found.extend(
+                compare(
+                    resource.address,
+                    resource.proposal.fingerprint,
+                    _fresh_fingerprint(resource, snapshot, fresh, types, project, references),
+                )
+            )
     return tuple(found)
 
 
@@ -71,14 +78,28 @@ def _fresh_fingerprint(
     return planner.plan(request).fingerprint
 
 
-def _compare(resource: PlannedResource, now: object) -> list[Moved]:
-    before, after = to_json(resource.proposal.fingerprint), to_json(from_json(to_json(now)))
+def compare(address: str, before: Data, after: Data) -> list[Moved]:
+    """Every place at which two fingerprints differ, in order of path."""
+    before, after = to_json(before), to_json(after)
     if canonical(before) == canonical(after):
         return []
-    if isinstance(before, dict) and isinstance(after, dict):
-        return [
-            Moved(address=resource.address, what=name, planned=canonical(before.get(name)), now=canonical(after.get(name)))
-            for name in sorted({*before, *after})
-            if canonical(before.get(name)) != canonical(after.get(name))
-        ]
-    return [Moved(address=resource.address, what="state", planned=canonical(before), now=canonical(after))]
+    # Only for a stale plan: finding the places inside two values costs more than knowing that they differ.
+    from deepdiff import DeepDiff
+
+    found = DeepDiff(before, after, view="tree", threshold_to_diff_deeper=0)
+    places = [item for kind in found.values() for item in kind]
+    return [
+        Moved(
+            address=address,
+            what=render_path(tuple(place.path(output_format="list"))) or "state",
+            planned=_text(place.t1),
+            now=_text(place.t2),
+        )
+        for place in sorted(places, key=lambda place: str(place.path()))
+    ]
+
+
+def _text(value: object) -> str:
+    from deepdiff.helper import notpresent
+
+    return "(absent)" if value is notpresent else canonical(value)
