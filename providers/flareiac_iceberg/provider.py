@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
-from flareiac.sdk.provider import Driver, Function, Kind, Project, ResourceType, Session
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, References, ResourceType, Session
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog import spec as catalog_spec
 from flareiac_iceberg.catalog.connection import Connections
@@ -64,6 +64,12 @@ class IcebergSession:
     def driver(self, type_name: str) -> Driver:
         """The driver of a managed type."""
         return self._drivers[type_name]
+
+    def checks(self, references: References) -> Sequence[Check]:
+        """One verdict for each declared catalog."""
+        from flareiac_iceberg.catalog.doctor import check_catalog
+
+        return [check_catalog(item) for item in references.values() if item.type == "catalog"]
 
     def close(self) -> None:
         """Closes every catalog."""

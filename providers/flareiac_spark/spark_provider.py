@@ -59,9 +59,11 @@ class SparkSession:
 
     def checks(self, references: References) -> Sequence[Check]:
         """Java, jars and the rest that an application needs."""
+        from flareiac_spark.engine.doctor import check_engine
         from flareiac_spark.runtime.doctor import check_runtime
 
-        return check_runtime(self._project.root, _packages(references))
+        engines = [item for item in references.values() if item.type == "engine"]
+        return (*check_runtime(self._project.root, _packages(references)), *(check_engine(item, self._applications) for item in engines))
 
     def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]:
         """Fetches and locks the jars."""
