@@ -57,6 +57,8 @@ def running(project: Project) -> Iterator[Project]:
     project.land(30)
     project.write(rides=rides("rides"), counts=COUNTS)
     project.apply()
+    project.expect_rides("rides")
+    project.until(lambda: sum(row["rides"] for row in project.rows("counts")) == len(project.landed), "the counts")
     yield project
     project.land(10)
     project.expect_rides("rides")

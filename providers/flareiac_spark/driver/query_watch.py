@@ -64,10 +64,16 @@ class QueryWatch:
     def _judge_idleness(self, worked: bool) -> None:
         """Idle after two looks in a row without work: with a short trigger one look may fall between two batches."""
         seen = self.query.status
+        if self.status.batch is None and not self._asked():
+            return
         waiting = not worked and not seen["isDataAvailable"] and seen["message"].startswith(_WAITING)
         polling = not worked and not seen["isDataAvailable"] and self._quiet_looks > 0
         self._quiet_looks = self._quiet_looks + 1 if waiting or polling else 0
         self.idle = self._quiet_looks >= 2
+
+    def _asked(self) -> bool:
+        """Whether the sources said at least once that there is nothing new. Before its first trigger a query waits too, with work ahead."""
+        return bool(self.query._jsq.streamingQuery().noNewData())
 
 
 def _lag(source: dict[str, Any]) -> dict[str, Any]:
