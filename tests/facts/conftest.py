@@ -1,4 +1,4 @@
-"""One Spark application for all facts of a run; a session, a namespace and folders for each test."""
+"""One Spark application for each module of facts; a session, a namespace and folders for each test."""
 
 import contextlib
 import os
@@ -21,9 +21,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
-    """The root session."""
+    """The root session of one module: a longer-lived one would be taken over, and stopped, by another suite of the same process."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -32,7 +32,6 @@ def sql(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Sql]:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    os.environ |= {"JAVA_HOME": str(java_home), "PYSPARK_PYTHON": sys.executable}
     catalog = shared.references[CATALOG].attributes
     conf = catalog["spark_conf"] | {
         "spark.sql.extensions": ",".join(catalog["spark_extensions"]),
@@ -48,7 +47,10 @@ def sql(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Sql]:
     builder = SparkSession.builder.appName("agrees")
     for key, value in conf.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
+        environment.setenv("JAVA_HOME", str(java_home))
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     gateway: Any = SparkContext._gateway
     yield lambda statement: [tuple(row) for row in session.sql(statement).collect()]
