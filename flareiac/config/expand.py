@@ -11,6 +11,9 @@ from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Expression
 from flareiac.lang.values import Value, contains_sensitive, number, object_value, string
 
+_MOST = 100_000
+"""Instances of one block: a slip of the keyboard must not fill the memory."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
@@ -48,6 +51,9 @@ def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
         return None
     if amount is None or amount != int(amount) or amount < 0:
         diagnostics.error("FIC041", "count takes a whole number", "It must be 0 or more, and not null.", subject=expression.span)
+        return None
+    if amount > _MOST:
+        diagnostics.error("FIC044", f"count is more than {_MOST:,}", "So many instances are a mistake.", subject=expression.span)
         return None
     return [Instance(key=index, scope=scope.child({"count": object_value({"index": number(index)})})) for index in range(int(amount))]
 
