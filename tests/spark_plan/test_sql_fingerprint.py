@@ -122,3 +122,23 @@ def test_columns_that_a_query_gives() -> None:
     assert columns_given("SELECT * FROM cleaned JOIN airlines USING (a)", inputs) is None
     assert columns_given("SELECT *, 1 AS one FROM cleaned", inputs) == ("a", "b", "one")
     assert columns_given("SELECT a + 1 FROM cleaned", inputs) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT x FROM t WHERE a AND (b OR c)", "SELECT x FROM t WHERE a AND b OR c"),
+        ("SELECT x FROM t JOIN u ON t.i = u.i AND (t.x OR u.y)", "SELECT x FROM t JOIN u ON t.i = u.i AND t.x OR u.y"),
+        ("SELECT sum(if(a AND (b OR c), 1, 0)) AS n FROM t", "SELECT sum(if(a AND b OR c, 1, 0)) AS n FROM t"),
+        ("SELECT a FROM x AS t(a, b) JOIN y ON t.a = y.a", "SELECT a FROM x AS t(b, a) JOIN y ON t.a = y.a"),
+        ("SELECT date_format(d, 'yyyy') AS y FROM t", "SELECT date_format(d, 'YYYY') AS y FROM t"),
+    ],
+)
+def test_what_one_spelling_must_not_hide(old: str, new: str) -> None:
+    assert compare(old, new).same is False
+
+
+@pytest.mark.parametrize("star", ["to_json(struct(*))", "to_json(struct(o.*))", "hash(*)", "count(DISTINCT *)"])
+def test_a_star_inside_a_call_reads_every_column(star: str) -> None:
+    assert columns_read([f"SELECT ts, {star} AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts", "amount"}
+    assert columns_read(["SELECT ts, count(*) AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts"}

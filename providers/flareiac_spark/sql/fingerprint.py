@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from flareiac_spark.sql.parse import parsed
+from flareiac_spark.sql.parse import literals, parsed
 from flareiac_spark.sql.relations import name_of, tables_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def compare(old: str, new: str) -> Comparison:
     if before is None or after is None:
         return Comparison(same=None)
     if before.whole == after.whole:
-        return Comparison(same=True)
+        # Formats of dates are read into one spelling (yyyy and YYYY alike), so texts must be the same as they are written.
+        return Comparison(same=True) if literals(old) == literals(new) else Comparison(same=False, parts=("texts",))
     names = [field.name for field in fields(Fingerprint) if field.name != "whole"]
     return Comparison(same=False, parts=tuple(name for name in names if getattr(before, name) != getattr(after, name)))
 
@@ -128,7 +129,8 @@ def _neutral_table_aliases(tree: "exp.Expr") -> None:
         if column.table in places and not column.args.get("db"):
             column.set("table", exp.to_identifier(places[column.table]))
     for item in named:
-        item.set("alias", exp.TableAlias(this=exp.to_identifier(places[item.alias_or_name])))
+        columns = item.args["alias"].args.get("columns") if isinstance(item.args.get("alias"), exp.TableAlias) else None
+        item.set("alias", exp.TableAlias(this=exp.to_identifier(places[item.alias_or_name]), columns=columns))
 
 
 def _strip_qualifier(select: "exp.Select", source: "exp.Expr") -> None:
@@ -150,7 +152,8 @@ def _sorted_conjunctions(tree: "exp.Expr") -> None:
     for kind in (exp.And, exp.Or):
         tops = [node for node in tree.find_all(kind) if not isinstance(node.parent, kind)]
         for top in tops:
-            parts = sorted(top.flatten(), key=_text)
+            # With their brackets: without them ``a AND (b OR c)`` would read as ``a AND b OR c``.
+            parts = sorted(top.flatten(unnest=False), key=_text)
             if all(isinstance(part, exp.Expr) for part in parts) and len(parts) > 1:
                 combined: exp.Expr = parts[0].copy()
                 for part in parts[1:]:

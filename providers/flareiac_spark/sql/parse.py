@@ -38,3 +38,11 @@ def _quoted_windows(sql: str) -> str:
     for token in reversed(calls):
         sql = f"{sql[: token.start]}`{sql[token.start : token.end + 1]}`{sql[token.end + 1 :]}"
     return sql
+
+
+def literals(sql: str) -> list[str]:
+    """The texts in quotes as they are written, sorted. Takes SQL that can be read here."""
+    import sqlglot
+    from sqlglot.tokenizer_core import TokenType
+
+    return sorted(token.text for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING)

@@ -60,11 +60,12 @@ def _names(tree: "exp.Expr") -> set[str]:
 def _stars_over(tree: "exp.Expr", relation: str) -> bool:
     from sqlglot import exp
 
-    for select in tree.find_all(exp.Select):
-        starred = any(
-            isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)) for item in select.expressions
-        )
-        if starred and any(name_of(table).lower() == relation.lower() for table in tables_of(select)):
+    for star in tree.find_all(exp.Star):
+        if isinstance(star.parent, exp.Count):
+            continue  # count(*) counts rows
+        # Also inside a call: to_json(struct(*)) reads every column.
+        select = star.find_ancestor(exp.Select)
+        if select is None or any(name_of(table).lower() == relation.lower() for table in tables_of(select)):
             return True
     # ``FROM t`` alone, NATURAL JOIN and TABLE t name no column and read them all.
     return tree.find(exp.Select) is None or any(join.args.get("method") == "NATURAL" for join in tree.find_all(exp.Join))
