@@ -70,6 +70,7 @@ def test_none_of_a_counted_block_is_no_error(evaluate: Evaluator) -> None:
     ("meta", "code"),
     [
         ("count = -1", "FIC041"),
+        ("count = 1e400", "FIC044"),
         ("count = 1.5", "FIC041"),
         ("count = null", "FIC041"),
         ('for_each = ["a"]', "FIC042"),
