@@ -254,3 +254,83 @@ def test_what_was_not_looked_at_is_assumed_to_hold_state(tmp_path: Path) -> None
     identity = {"queries": {"hourly": {"id": QUERY}}}
     assert proposal(after, before, NOT_LOOKED_AT, identity=identity).blockers
     assert proposal(before, before, NOT_LOOKED_AT, identity=identity).action is Action.NO_OP
+
+
+OTHER = """
+stream "other" {
+  files {
+    path   = "landing2"
+    format = "json"
+  }
+  column "id" { type = "long" }
+  column "region" { type = "string" }
+}
+checkpoint "y" { generation = 2 }
+table "others" {
+  namespace = "demo"
+  column "region" { type = "string" }
+}
+"""
+BOTH = STATELESS.replace("  step", '  input "b" { stream = stream.other }\n  step').replace(
+    "SELECT id, region FROM orders WHERE id > 0", "SELECT id, region FROM orders UNION ALL SELECT id, region FROM b"
+)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("FROM orders UNION ALL SELECT id, region FROM b", "FROM b UNION ALL SELECT id, region FROM orders"),
+        (" UNION ALL SELECT id, region FROM b", ""),
+        (
+            'input "orders" { stream = stream.orders }\n  input "b" { stream = stream.other }',
+            'input "orders" { stream = stream.other }\n  input "b" { stream = stream.orders }',
+        ),
+    ],
+)
+def test_offsets_belong_to_the_streams_in_their_order(edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, OTHER + BOTH, edit, running())
+    assert [item.summary for item in found.blockers] == [
+        "Which streams output orders reads, in their order, can not change on this checkpoint (inputs)"
+    ]
+    assert change(tmp_path, OTHER + BOTH, edit, Facts(digest="d", state="running", alive=True, phase="running")).blockers == ()
+
+
+def test_two_streams_in_the_same_order_may_be_read_otherwise(tmp_path: Path) -> None:
+    edit = ("SELECT id, region FROM orders UNION", "WITH o AS (SELECT * FROM orders) SELECT id, region FROM o WHERE id > 0 UNION")
+    found = change(tmp_path, OTHER + BOTH, edit, running())
+    assert (effects(found), found.blockers) == ([Effect.RESTART], ())
+
+
+def test_a_stream_does_not_become_a_batch_job_on_what_it_has_read(tmp_path: Path) -> None:
+    batch = STATELESS.replace("checkpoint = checkpoint.x", 'mode = "batch"').replace('  trigger    = { processing_time = "30s" }\n', "")
+    batch = batch.replace("{ stream = stream.orders }", "{ table = table.hourly }").replace("id, region", "n AS id, 'x' AS region")
+    batch = batch.replace("WHERE id > 0", "")
+    found = change(tmp_path, STATELESS, (STATELESS, batch), running())
+    assert any("The mode can not change" in item.summary for item in found.blockers)
+
+
+def test_a_higher_generation_of_another_checkpoint_is_no_new_generation(tmp_path: Path) -> None:
+    found = change(tmp_path, OTHER + STATEFUL, ("checkpoint = checkpoint.x", "checkpoint = checkpoint.y"), running(operators=AGGREGATES))
+    assert any("Another checkpoint can not change" in item.summary for item in found.blockers)
+
+
+def test_state_is_not_mixed_with_rows_of_another_table(tmp_path: Path) -> None:
+    joined = STATEFUL.replace("  step", '  input "r" { table = table.regions }\n  step').replace(
+        "FROM orders GROUP", "FROM orders JOIN r USING (region) GROUP"
+    )
+    found = change(tmp_path, OTHER + joined, ("{ table = table.regions }", "{ table = table.others }"), running(operators=AGGREGATES))
+    assert [item.summary for item in found.blockers] == ["The table of input r can not change on this checkpoint (inputs.r.table)"]
+
+
+def test_state_of_whole_rows_keeps_its_columns(tmp_path: Path) -> None:
+    query = "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM orders GROUP BY window(ts, '1 hour')"
+    distinct = STATEFUL.replace(query, "SELECT ts AS hour, id AS n FROM (SELECT DISTINCT * FROM orders)")
+    edit = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "new" { type = "string" }')
+    assert len(change(tmp_path, distinct, edit, running(operators=("dedupe",))).blockers) == 1
+
+
+@pytest.mark.parametrize("line", ["stopped = true", 'run = "manual"'])
+def test_a_changed_job_that_does_not_start_is_not_said_to_start(line: str, tmp_path: Path) -> None:
+    job = BATCH.replace('mode = "batch"', f'mode = "batch"\n  {line}')
+    found = change(tmp_path, job, ("SELECT region, name", "SELECT name, region"), running(state="stopped", phase="stopped"))
+    assert effects(found) == [Effect.METADATA]

@@ -7,7 +7,8 @@ from flareiac.kernel.data import Attributes, Data, canonical
 from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.sql.fingerprint import compare
-from flareiac_spark.sql.state import has_state, stateful_steps
+from flareiac_spark.sql.relations import streams_in_order
+from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
 
 _NOTED: Final = ("comment", "tags", "stability", "run")
 _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
@@ -17,6 +18,13 @@ SPARK: Final = "Spark 4.1"
 def changes(recorded: Attributes, desired: Attributes, facts: Facts) -> tuple[JobChange, ...]:
     """Every difference with its meaning. ``stopped`` is not among them: it is no part of the definition."""
     return tuple(_Comparison(recorded, desired, facts).all())
+
+
+def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
+    """Whether the same checkpoint goes on in a raised generation: an empty folder, which nothing can contradict."""
+    before, after = recorded["generation"], desired["generation"]
+    same_place = recorded["checkpoint_location"] == desired["checkpoint_location"]
+    return same_place and before is not None and after is not None and bool(after > before)
 
 
 class _Comparison:
@@ -96,6 +104,8 @@ class _Comparison:
         if self._facts.started and sorted(sources_before) != sorted(sources_after):
             yield self._other_sources(sources_before, sources_after)
             return
+        if self._facts.started and max(len(sources_before), len(sources_after)) > 1:
+            yield from self._source_order()
         for name in [*old, *(name for name in new if name not in old)]:
             if name not in old or name not in new:
                 verb = "added" if name in new else "removed"
@@ -112,6 +122,22 @@ class _Comparison:
             undo=f"read {_listed(before)} again",
         )
 
+    def _source_order(self) -> Iterator[JobChange]:
+        """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query reads."""
+        for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
+            before, after = _read_in_order(self._old, output), _read_in_order(self._new, output)
+            if before is None or after is None:
+                same = canonical([self._old["steps"], self._old["inputs"]]) == canonical([self._new["steps"], self._new["inputs"]])
+            else:
+                same = before == after
+            if not same:
+                why = (
+                    "The checkpoint keeps offsets by the position of a stream in the query. In another order, or without one of them, "
+                    f"{SPARK} takes the offsets of one stream for another, or does not start."
+                )
+                undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
+                yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order,", why=why, undo=undo)
+
     def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("inputs", name)
         if canonical(old.get("watermark")) != canonical(new.get("watermark")):
@@ -122,7 +148,10 @@ class _Comparison:
             _without(old, "watermark", "columns", "column_order", "stream"),
             _without(new, "watermark", "columns", "column_order", "stream"),
         )
-        if canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
+        if self._stateful and canonical(old.get("table")) != canonical(new.get("table")):
+            why = "The state was made with rows of the old table; with another one old and new results mix in silence."
+            yield Refused(path=(*path, "table"), text=f"the table of input {name}", why=why, undo=f"read {old.get('table')} again")
+        elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
             yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
         elif canonical(rest[0]) != canonical(rest[1]):
             yield Noted(path=(*path, "source", "start_from"), text="start_from takes effect with the next generation")
@@ -138,6 +167,9 @@ class _Comparison:
         if self._stateful and changed:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
+        elif self._stateful and (gone or added) and _keeps_rows(self._old):
+            why = f"The state keeps whole rows of what is read; {SPARK} refuses other columns in them."
+            yield Refused(path=path, text=what, why=why, undo="read the same columns: name them instead of writing *")
         elif changed or gone or added:
             yield Restarted(path=path, text=what, why="the columns that the steps read changed")
 
@@ -239,8 +271,27 @@ class _Comparison:
 
 
 def _declares_state(attributes: Attributes) -> bool:
-    streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
-    return bool(stateful_steps({name: attributes["steps"][name]["sql"] for name in attributes["step_order"]}, streams))
+    return bool(stateful_steps(_queries(attributes), _streams(attributes)))
+
+
+def _keeps_rows(attributes: Attributes) -> bool:
+    """Whether state may be made of whole rows and not of aggregates alone."""
+    return any(item.kind is not Stateful.AGGREGATION for item in stateful_steps(_queries(attributes), _streams(attributes)))
+
+
+def _read_in_order(attributes: Attributes, output: str) -> list[str] | None:
+    """What an output's query reads, each source as its kind and place; None where it can not be told."""
+    sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
+    names = streams_in_order(_queries(attributes), attributes["outputs"][output]["from"], sources)
+    return None if names is None else [_source(sources[name]) for name in names]
+
+
+def _queries(attributes: Attributes) -> dict[str, str]:
+    return {name: attributes["steps"][name]["sql"] for name in attributes["step_order"]}
+
+
+def _streams(attributes: Attributes) -> list[str]:
+    return [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
 
 
 def _brings_state(attributes: Attributes, sql: str | None) -> bool:

@@ -9,7 +9,7 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
-from flareiac_spark.job.diff import SPARK, changes
+from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.places import absolute_place
@@ -74,7 +74,7 @@ def _start(desired: Attributes, facts: Facts) -> Step:
 def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
     facts, drift = _facts(request), _drift(request, desired)
     found = list(changes(recorded, desired, facts))
-    fresh = desired["generation"] != recorded["generation"]
+    fresh = is_fresh(recorded, desired)
     blockers = [_blocker(change, desired) for change in found if isinstance(change, Refused)] if not fresh else []
     if not fresh and (lost := _lost_checkpoint(request, desired)):
         blockers.append(lost)
@@ -106,7 +106,7 @@ def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequenc
 
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
-    fresh = desired["generation"] != recorded["generation"]
+    fresh = is_fresh(recorded, desired)
     notes = {change.path: "new generation" if fresh and isinstance(change, Refused) else _note(change) for change in found}
     return tuple(
         AttributeChange(
@@ -149,11 +149,17 @@ def _steps(found: Sequence[JobChange], desired: Attributes, fresh: bool) -> list
         return steps
     what = ", ".join(dict.fromkeys(change.text for change in restarts))
     why = "; ".join(dict.fromkeys(change.why for change in restarts))
+    if not _starts_by_itself(desired):
+        return [Step(text=f"{what} changed, and it is not started", effect=Effect.METADATA, why=why), *steps]
     if is_finite(desired):
         return [Step(text=f"runs again: {what} changed", effect=Effect.STARTS, why=why), *steps]
     where = "in its new folder" if fresh else "on the same checkpoint"
     steps += [Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why) for change in restarts if change.warning]
     return [Step(text=f"stops after its current batch and starts {where}: {what} changed", effect=Effect.RESTART, why=why), *steps]
+
+
+def _starts_by_itself(desired: Attributes) -> bool:
+    return not desired["stopped"] and not (is_finite(desired) and desired["run"] == "manual")
 
 
 def _single_step(change: JobChange, fresh: bool) -> Step | None:

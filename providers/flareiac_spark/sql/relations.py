@@ -1,6 +1,6 @@
 """Which relations and columns does a query read, and which columns does it give?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.parse import parsed
@@ -120,3 +120,37 @@ def _columns_of_sources(select: "exp.Select", qualifier: str | None, inputs: Map
             return None
         found.extend(columns)
     return found if chosen else None
+
+
+def streams_in_order(steps: Mapping[str, str], source: str, streams: Collection[str]) -> tuple[str, ...] | None:
+    """The streams that one step (or input) reads in the end, by first use: their order is that of a checkpoint's offsets.
+
+    Lower case. None: some step can not be read here.
+    """
+    queries = {name.lower(): sql for name, sql in steps.items()}
+    known, found = {name.lower() for name in streams}, dict[str, None]()
+
+    def visit(name: str, above: tuple[str, ...]) -> bool:
+        if name in known or name not in queries or name in above:
+            found.update(dict.fromkeys([name] if name in known else []))
+            return True
+        tree = parsed(queries[name])
+        return tree is not None and all(visit(each, (*above, name)) for each in _used_in_order(tree, tree, ()))
+
+    return tuple(found) if visit(source.lower(), ()) else None
+
+
+def _used_in_order(node: "exp.Expr", tree: "exp.Expr", above: tuple[str, ...]) -> Iterator[str]:
+    """The relations of a node in lower case, those of a CTE where it is used."""
+    from sqlglot import exp
+
+    ctes = {cte.alias.lower(): cte.this for cte in tree.find_all(exp.CTE) if cte.alias.lower() not in above}
+    for table in node.find_all(exp.Table, bfs=False):
+        inside = table.find_ancestor(exp.CTE)
+        if any(inside is own for own in node.find_all(exp.CTE)):
+            continue
+        name = name_of(table).lower()
+        if name in ctes:
+            yield from _used_in_order(ctes[name], tree, (*above, name))
+        else:
+            yield name
