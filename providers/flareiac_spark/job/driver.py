@@ -20,7 +20,7 @@ from flareiac.sdk.provider import (
     References,
     Steer,
 )
-from flareiac_spark.application import is_alive
+from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.analyse import analyse
@@ -28,7 +28,7 @@ from flareiac_spark.job.definition import digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
 from flareiac_spark.job.spec import is_finite
-from flareiac_spark.job.wait import Wanted, settled, trouble, wait_until_settled, wait_until_stopped
+from flareiac_spark.job.wait import Wanted, runs_no_more, settled, still_running, trouble, wait_until_settled, wait_until_stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,8 @@ class JobDriver:
     def settle(self, request: ApplyRequest) -> Outcome | None:
         if request.action == "delete":
             recorded = _recorded(request)
-            gone = self._entry(recorded.attributes["application"], request.address) is None
+            engine = recorded.attributes["application"]
+            gone = self._entry(engine, request.address) is None and not self._may_run(engine, request.address)
             return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity)) if gone else None
         planned = _planned(request)
         target = self._target(request, planned)
@@ -115,6 +116,8 @@ class JobDriver:
         if entry is None or (entry.digest, entry.nonce, entry.state == "running") != (target.digest, target.nonce, target.running):
             return None
         if not target.running:
+            if self._may_run(planned["application"], request.address):
+                return None
             return Applied(attributes=planned, identity=_identity(request, target.digest, None))
         status = read_status(self._applications.control(planned["application"]))
         finite = is_finite(planned)
@@ -204,14 +207,22 @@ class JobDriver:
         return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",))
 
     def _await_stop(self, address: str, engine: Attributes, cancel: threading.Event) -> None:
-        control = self._applications.control(engine)
-        if not is_alive(read_status(control)):
+        """Returns when the job certainly runs no more. Raises ``Failure`` if it may: nothing is said to have stopped by assumption."""
+        control, patience = self._applications.control(engine), engine["graceful_stop_ms"] / 1000 + 60
+        if liveness(read_status(control)) is Liveness.GONE:
             return
         try:
-            wait_until_stopped(control, address, engine["graceful_stop_ms"] / 1000 + 60, cancel)
+            stopped = wait_until_stopped(control, address, patience, cancel)
         except Failure:
-            if is_alive(read_status(control)):
+            if liveness(read_status(control)) is not Liveness.GONE:
                 raise
+            return
+        if not stopped:
+            raise Failure(still_running(address, patience, cancel.is_set()))
+
+    def _may_run(self, engine: Attributes, address: str) -> bool:
+        status = read_status(self._applications.control(engine))
+        return status is not None and liveness(status) is not Liveness.GONE and not runs_no_more(status, address)
 
     def _entry(self, engine: Attributes, address: str) -> DesiredJob | None:
         desired = read_desired(self._applications.control(engine))
@@ -230,6 +241,8 @@ def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:
 def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attributes:
     """What is recorded of a job: which definition runs, as which queries, or what its run gave."""
     before = _lasting(request.recorded.identity) if request.recorded else {}
+    if request.recorded and request.planned and request.recorded.attributes["generation"] != request.planned["generation"]:
+        before.pop("queries", None)  # the new folder holds none of them
     identity: Attributes = {**before, "digest": digest}
     if job is None:
         return {**identity, "result": None}

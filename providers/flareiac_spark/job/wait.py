@@ -57,12 +57,17 @@ def wait_until_settled(
     return wait_for(control, look, timeout=timeout, cancel=cancel)
 
 
+def runs_no_more(status: Status, address: str) -> bool:
+    """Whether the application says that a job has come to its end, or does not know it."""
+    job = status.jobs.get(address)
+    return job is None or job.phase in ("stopped", "completed", "failed")
+
+
 def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, cancel: threading.Event) -> bool:
     """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more either)."""
 
     def look(status: Status) -> bool:
-        job = status.jobs.get(address)
-        return job is None or job.phase in ("stopped", "completed", "failed")
+        return runs_no_more(status, address)
 
     return bool(wait_for(control, look, timeout=timeout, cancel=cancel))
 
@@ -83,3 +88,10 @@ def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool
         f"Its log is {log}.",
         address=address,
     )
+
+
+def still_running(address: str, seconds: float, cancelled: bool) -> Diagnostic:
+    """Why a job counts as running although it was asked to stop."""
+    why = "The command was cancelled before it had stopped." if cancelled else f"Its application has not said so after {seconds:.0f} s."
+    detail = f"{why} It stops when its batch has ended and its application lives; nothing that needs it stopped was done. Apply again then."
+    return error("FIK076", f"{address} was asked to stop", detail, address=address)
