@@ -108,7 +108,7 @@ def load(
         outputs=outputs,
         imports=imports(evaluation.module.imports, evaluation.resources, evaluation.scope, diagnostics),
         removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
-        variables={name: None if value.sensitive else to_data(value) for name, value in evaluation.variables.items()},
+        variables={name: None if contains_sensitive(value) else to_data(value) for name, value in evaluation.variables.items()},
         digest=_digest(files, evaluation.variables),
     )
     sources = {**files.sources, **{item.path: item for item in given.given if isinstance(item, Source)}}
