@@ -18,7 +18,18 @@ from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import ApplyRequest, Driver, Observation, Preflighting, Project, Question, ReadRequest, Resolved, ResourceType
+from flareiac.sdk.provider import (
+    ApplyRequest,
+    Driver,
+    Observation,
+    Preflighting,
+    Project,
+    Question,
+    ReadRequest,
+    Resolved,
+    ResourceType,
+    Unreadable,
+)
 from flareiac.sdk.state import Lease, StateStore
 
 
@@ -80,6 +91,8 @@ def apply(
         loaded, interrupted = settle_open(ports, loaded), None
     recording = Recording(ports.store, ports.lease, loaded, _apply_id(interrupted if resuming else None), clock=ports.clock)
     begun = _begun(interrupted) if resuming else frozenset()
+    if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
+        return Report(stale=(_overtaken(plan, loaded.snapshot),))
     problem = _foreign(plan, loaded.snapshot)
     if problem:
         return Report(diagnostics=(problem,))
@@ -87,6 +100,8 @@ def apply(
         begun |= settle(interrupted, recording, ports.driver, ports.types, ports.emit)
     if saved or resuming:
         stale = _stale(plan, recording, ports, begun)
+        if isinstance(stale, Diagnostic):
+            return Report(diagnostics=(stale,))
         if stale:
             return Report(stale=stale)
     ports.store.check_writable(ports.lease)
@@ -160,7 +175,18 @@ def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
     )
 
 
-def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Moved, ...]:
+def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
+    """Whether another apply has begun since the plan was made (one made against no state at all knows no lineage yet)."""
+    return plan.serial != snapshot.serial and (plan.lineage == snapshot.lineage or plan.serial == 0)
+
+
+def _overtaken(plan: Plan, snapshot: Snapshot) -> Moved:
+    """A plan is used once, and not after another apply has begun."""
+    return Moved(address="the state", what="serial", planned=str(plan.serial), now=f"{snapshot.serial}: it was applied since")
+
+
+def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Moved, ...] | Diagnostic:
+    """What moved; or why something can not be looked at, in which case nothing is known and nothing may be done."""
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     identities = _identities(snapshot)
@@ -177,6 +203,9 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
         if resource.address not in done:
             questions.append(Question(provider=resource.provider, type=resource.type, request=request))
     fresh = ports.observe(questions)
+    for answer in fresh.values():
+        if isinstance(answer, Unreadable):
+            return answer.diagnostic
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
         return references_of(plan, resource, identities)

@@ -246,7 +246,9 @@ def _record_only(
         execution.recording.succeed(operation.id, resource.address, None, forgotten=True)
         return
     identity = {**(record.identity if record else {}), **resource.identity}
-    outcome = Applied(attributes=resource.proposal.planned or {}, identity=identity)
+    computed = execution.types[resource.type].computed
+    attributes = {name: value for name, value in (resource.proposal.planned or {}).items() if name not in computed}
+    outcome = Applied(attributes=attributes, identity=identity)
     execution.recording.succeed(operation.id, resource.address, record_of(resource, outcome, request, execution.types))
 
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error
-from flareiac.kernel.graph import Cycle
+from flareiac.kernel.graph import Cycle, closure
 from flareiac.model.desired import Desired, OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
@@ -16,6 +16,8 @@ from flareiac.planning.order import order
 from flareiac.planning.propose import Context, propose
 from flareiac.sdk.changes import Action, Claim
 from flareiac.sdk.provider import Observation, Project, Resolved, ResourceType
+
+_REMOVING = (Action.DELETE, Action.FORGET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +103,31 @@ def _selected(planned: Mapping[str, PlannedResource], options: Options) -> dict[
     if not options.targets and not options.exclude:
         return dict(planned)
     chosen = [item for item in planned if any(matches(item, pattern) for pattern in options.targets)] if options.targets else list(planned)
-    wanted: set[str] = set()
-    stack = chosen
-    while stack:
-        address = stack.pop()
-        if address in planned and address not in wanted:
-            wanted.add(address)
-            stack.extend(planned[address].dependencies)
-    left_out = {item for item in planned if any(matches(item, pattern) for pattern in options.exclude)}
-    return {address: item for address, item in planned.items() if address in wanted and not _needs(address, planned, left_out)}
+    needed = closure(chosen, _hanging_on(planned))
+    left_out = [item for item in planned if any(matches(item, pattern) for pattern in options.exclude)]
+    lost = closure(left_out, _turned(_hanging_on(planned)))
+    return {address: item for address, item in planned.items() if address in needed and address not in lost}
+
+
+def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
+    """What each resource can not do without: what it refers to where it is made, what refers to it where it is removed."""
+    found: dict[str, list[str]] = {address: [] for address in planned}
+    for address, item in planned.items():
+        for other in item.dependencies:
+            if other in planned and planned[other].action in _REMOVING:
+                found[other].append(address)
+            elif other in planned and item.action not in _REMOVING:
+                found[address].append(other)
+    return found
+
+
+def _turned(edges: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The same edges the other way round."""
+    found: dict[str, list[str]] = {address: [] for address in edges}
+    for address, others in edges.items():
+        for other in others:
+            found[other].append(address)
+    return found
 
 
 def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]:
@@ -129,11 +147,6 @@ def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]
         for option, pattern in given
         if (pattern not in addresses if option == "-replace" else not any(matches(address, pattern) for address in addresses))
     ]
-
-
-def _needs(address: str, planned: Mapping[str, PlannedResource], left_out: set[str]) -> bool:
-    """Whether a resource is left out, or needs one that is."""
-    return address in left_out or any(_needs(item, planned, left_out) for item in planned[address].dependencies if item in planned)
 
 
 def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diagnostics: Diagnostics) -> None:

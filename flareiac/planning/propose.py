@@ -24,6 +24,8 @@ class Case:
     desired: DesiredResource | None
     record: ResourceRecord | None
     observed: Observation
+    declared_protected: bool = False
+    """What the configuration says of its protection, also where everything is to be destroyed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ def cases(context: Context) -> tuple[Case, ...]:
             desired=None if context.destroy else context.desired.resources.get(address),
             record=context.snapshot.resources.get(address),
             observed=context.observations[address],
+            declared_protected=address in context.desired.resources and context.desired.resources[address].lifecycle.prevent_destroy,
         )
         for address in topological(dependencies)
         if address in context.observations and (not context.destroy or address in context.snapshot.resources)
@@ -216,7 +219,7 @@ def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
 def _protects(case: Case) -> bool:
     if case.desired is not None:
         return case.desired.lifecycle.prevent_destroy
-    return case.record is not None and case.record.protected
+    return case.declared_protected or (case.record is not None and case.record.protected)
 
 
 def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:

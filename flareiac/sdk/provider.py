@@ -83,9 +83,10 @@ class Present:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """The system answered, and it is not there. ``reason`` is shown."""
+    """The system answered, and it is not there. ``reason`` is shown; ``identity`` is what is left of it all the same."""
 
     reason: str = ""
+    identity: Attributes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

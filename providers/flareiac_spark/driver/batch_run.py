@@ -29,6 +29,8 @@ def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
     if spec.run_id is None:
         return None
     marked = tables.find_mark(session, output.identifier, RUN_ID, spec.run_id)
+    if marked is not None and output.mode != "append" and marked != tables.current_snapshot(session, output.identifier):
+        return None  # Something else was written since, such as another definition's run: what this run wrote is no longer what is there.
     return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
 
 
@@ -45,11 +47,11 @@ def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputRe
         case "complete" | "overwrite":
             writer.overwrite(F.lit(True))
     kill_points.reach("driver.after-batch-write")
-    marked = (
-        tables.find_mark(session, output.identifier, RUN_ID, spec.run_id)
-        if spec.run_id
-        else tables.current_snapshot(session, output.identifier)
-    )
+    find = (
+        spec.run_id is not None and output.mode == "append"
+    )  # an overwrite is the newest snapshot, and may not be the first of its run id
+    marked = tables.find_mark(session, output.identifier, RUN_ID, spec.run_id or "") if find else None
+    marked = marked or tables.current_snapshot(session, output.identifier)
     result = OutputResult(snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0)
     log.info("%s: %s rows written in snapshot %s", output.name, result.rows, result.snapshot_id)
     return result

@@ -17,23 +17,25 @@ from flareiac_spark.driver.refusal import Refusal
 def start_times(spec: JobSpec) -> Mapping[str, int | None]:
     """UTC milliseconds by input, None for the beginning. Writes them down at the first start of a generation."""
     wanted = {item.name: item.source for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, TableSource)}
-    checkpoint = next((output.checkpoint for output in spec.outputs if output.checkpoint), None)
-    if not wanted or checkpoint is None:
+    folders = [Path(output.checkpoint.removeprefix("file://")) for output in spec.outputs if output.checkpoint]
+    if not wanted or not folders:
         return {}
-    folder = Path(checkpoint.removeprefix("file://"))
-    notes = folder.with_name(f".{folder.name}.starts.json")
+    notes = [folder.with_name(f".{folder.name}.starts.json") for folder in folders]
     try:
-        known = read_json(notes)
+        # An output that was added later begins where the others began.
+        known = next((found for note in notes if (found := read_json(note)) is not None), None)
         if known is None:
-            used = (folder / "offsets").is_dir()
+            used = any((folder / "offsets").is_dir() for folder in folders)
             known = {"times": {name: None if used else _moment(source.start_from) for name, source in wanted.items()}}
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            write_json(notes, known)
+        for note in notes:
+            if not note.exists():
+                note.parent.mkdir(parents=True, exist_ok=True)
+                write_json(note, known)
     except ControlError as trouble:
         raise Refusal("START_TIMES_UNREADABLE", str(trouble)) from trouble
     times = known.get("times")
     if not isinstance(times, dict):
-        raise Refusal("START_TIMES_UNREADABLE", f"{notes} does not say where the streams begin.")
+        raise Refusal("START_TIMES_UNREADABLE", f"{notes[0]} does not say where the streams begin.")
     return {name: times[name] if isinstance(times.get(name), int) else None for name in wanted}
 
 

@@ -38,17 +38,17 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
 
 
 def find_mark(session: Any, identifier: Sequence[str], key: str, value: str) -> Marked | None:
-    """The snapshot among the current one's ancestors whose summary carries ``key = value``."""
+    """The newest snapshot among the current one's ancestors whose summary carries ``key = value``."""
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
     table = load(session, identifier, None)
     found = (
         session.table(f"{spell(identifier)}.snapshots")
         .where(F.element_at("summary", key) == value)
-        .select("snapshot_id", "summary")
+        .select("committed_at", "snapshot_id", "summary")
         .collect()
     )
-    for row in found:
+    for row in sorted(found, key=lambda row: row.committed_at, reverse=True):
         if session._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(table, row.snapshot_id):
             rows = row.summary.get("added-records", "0")
             return Marked(snapshot_id=row.snapshot_id, rows=int(rows))

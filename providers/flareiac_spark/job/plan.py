@@ -45,18 +45,28 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
     drift: tuple[str, ...] = ()
     if request.recorded is not None and isinstance(request.observed, Missing):
         drift = (request.observed.reason or "it is no longer among what should run",)
-    blocker = _misfit(desired, facts, request)
+    blockers = [blocker] if (blocker := _misfit(desired, facts, request)) else []
+    blockers += _refused_again(request, desired, facts)
     return Proposal(
         action=Action.CREATE,
         planned=desired,
         changes=_visible(classify(desired, None, None)),
         steps=(_start(desired, facts),),
         reasons=drift or ("it is not there yet",),
-        blockers=(blocker,) if blocker else (),
+        blockers=tuple(blockers),
         drift=drift,
         fingerprint=_fingerprint(request),
         payload={"analyse": True, "nonce": facts.nonce + 1 if facts.digest is not None else 0},
     )
+
+
+def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+    """A recorded job that is gone from what should run still has its checkpoint: what that refuses, it refuses now too."""
+    if request.recorded is None or is_fresh(request.recorded.attributes, desired):
+        return []
+    found = [_blocker(change, desired) for change in changes(request.recorded.attributes, desired, facts) if isinstance(change, Refused)]
+    lost = _lost_checkpoint(request, desired) if KEY in getattr(request.observed, "identity", {}) else None
+    return [*found, lost] if lost else found
 
 
 def _start(desired: Attributes, facts: Facts) -> Step:
@@ -323,7 +333,7 @@ def _reasons(found: Sequence[JobChange], drift: Sequence[str], request: PlanRequ
 
 def _facts(request: PlanRequest) -> Facts:
     match request.observed:
-        case Present(identity=identity) if KEY in identity:
+        case Present(identity=identity) | Missing(identity=identity) if KEY in identity:
             return decode(identity)
         case Present():
             return _assumed(request)

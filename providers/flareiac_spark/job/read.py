@@ -29,9 +29,10 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         return Unreadable(diagnostic=damage(request.address, trouble))
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
-        return Missing() if not facts.checkpoints else Present(attributes=attributes, identity={KEY: encode(facts)})
+        nothing = facts.digest is None and not facts.checkpoints
+        return Missing() if nothing else Present(attributes=attributes, identity={KEY: encode(facts)})
     if facts.digest is None:
-        return Missing(reason="it is no longer among what should run")
+        return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
     identity = {**request.recorded.identity, KEY: encode(facts)}
     return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=_unhealthy(facts))
 
