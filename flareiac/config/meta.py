@@ -38,6 +38,13 @@ def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -
     for attribute in body.attributes:
         if attribute.name == "ignore_changes":
             ignored = tuple(_attribute_path(item) for item in references(attribute.expr))
+            if not ignored or ignored == (("all",),):
+                diagnostics.error(
+                    "FIC078",
+                    "ignore_changes takes a list of attributes",
+                    "Write ignore_changes = [properties]; everything at once can not be ignored yet.",
+                    subject=attribute.expr.span,
+                )
         elif attribute.name in _LATER:
             diagnostics.error("FIC072", f"{attribute.name} is not supported yet", "Leave it out.", subject=attribute.name_span)
         elif attribute.name != "prevent_destroy":

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
 from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedResource, Verb
 from flareiac.sdk.changes import Action, Claim, Reaction, Relation
@@ -73,7 +74,7 @@ def _removals(draft: _Draft) -> None:
     """What is removed goes after everything that used it: dependents are removed, or changed so that they no longer need it."""
     for address, resource in draft.resources.items():
         users = draft.node(address, *_REMOVING, *_MAKING)
-        for needed in resource.dependencies:
+        for needed in dict.fromkeys([*resource.dependencies, *references(resource.recorded)]):
             draft.link(draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, f"{address} uses {needed}")
 
 
