@@ -4,7 +4,13 @@ import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A failure in CI must be there again in the next run; new examples are looked for elsewhere.
+hypothesis.settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI") == "true":
+    hypothesis.settings.load_profile("ci")
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests find "tests.support", however pytest was started
 

@@ -34,9 +34,13 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
 
     def exists(path: Value) -> Value:
         found = inside(path.raw)
-        if found.is_dir():
+        try:
+            directory, file = found.is_dir(), found.is_file()
+        except OSError as error:
+            raise FunctionError(f"{path.raw!r} can not be looked for: {error.strerror or error}", 0) from None
+        if directory:
             raise FunctionError(f"{path.raw!r} is a directory", 0)
-        return boolean(found.is_file())
+        return boolean(file)
 
     def absolute(path: Value) -> Value:
         return string(os.path.normpath(root.absolute() / path.raw))
