@@ -179,8 +179,6 @@ class ResourceType:
     computed: Mapping[str, Type] = field(default_factory=dict)
     default: Attributes | None = None
     schema_version: int = 1
-    order: int = 0
-    """Position among types where nothing else orders two operations (lower first)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

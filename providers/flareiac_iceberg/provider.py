@@ -25,7 +25,6 @@ _TYPES: Final = (
         description="Where tables are registered, and where their files go.",
         canonical=catalog_spec.canonical,
         default={},
-        order=0,
     ),
     ResourceType(
         name="namespace",
@@ -35,7 +34,6 @@ _TYPES: Final = (
         canonical=namespace_schema.canonical,
         planner=NamespacePlanner(),
         claims=namespace_schema.claims,
-        order=10,
     ),
     ResourceType(
         name="table",
@@ -46,7 +44,6 @@ _TYPES: Final = (
         planner=TablePlanner(),
         claims=table_canonical.claims,
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
-        order=20,
     ),
 )
 

@@ -89,7 +89,6 @@ _ENGINE = ResourceType(
     description="Where jobs run.",
     canonical=engine_spec.canonical,
     default={},
-    order=10,
 )
 _STREAM = ResourceType(
     name="stream",
@@ -97,7 +96,6 @@ _STREAM = ResourceType(
     schema=stream_schema.SCHEMA,
     description="A source of unbounded data.",
     canonical=stream_spec.canonical,
-    order=20,
 )
 _CHECKPOINT = ResourceType(
     name="checkpoint",
@@ -107,7 +105,6 @@ _CHECKPOINT = ResourceType(
     canonical=checkpoint_spec.canonical,
     planner=CheckpointPlanner(),
     claims=checkpoint_spec.claims,
-    order=30,
 )
 _JOB = ResourceType(
     name="job",
@@ -117,5 +114,4 @@ _JOB = ResourceType(
     canonical=job_spec.canonical,
     planner=JobPlanner(),
     claims=job_claims.claims,
-    order=40,
 )
