@@ -31,7 +31,7 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ("FROM orders WHERE", "FROM lake.demo.orders WHERE"), "FIK039"),
         (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    from = "clan"\n  }'), "FIK039"),
         (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "complete"\n  }'), "FIK040"),
-        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "overwrite"\n  }'), "FIK040"),
+        (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    merge = { on = ["id"] }\n  }'), "FIK040"),
         (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "merge"\n  }'), "FIK040"),
         (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "update"\n  }'), "FIK040"),
         (STATEFUL, ('watermark = { column = "ts", delay = "10m" }', ""), "FIK041"),
@@ -48,7 +48,7 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('job "x" {', 'engine "e" { type = "emr_serverless" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'engine "e" { master = "yarn" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'job "x" {\n  conf = { "spark.sql.streaming.stateStore.stateSchemaCheck" = "false" }'), "FIK002"),
-        (STATELESS, ('job "x" {', 'job "x" {\n  stability = { on_failure = "rollback" }'), "FIK033"),
+        (STATELESS, ('job "x" {', 'job "x" {\n  stability = { on_failure = "retry" }'), "FIK033"),
         (STATELESS, ('column "unread" { type = "string" }', 'bad_records = { action = "drop" }'), "FIK016"),
     ],
 )  # fmt: skip

@@ -16,6 +16,8 @@ PROVIDERS: Final = {
 SINGLE: Final = "single"
 """The layout of an imported folder: it is itself the checkpoint of one query, and stays its first generation."""
 GENERATIONS: Final = "generations"
+ALL: Final = "all"
+"""The folder's name where one query feeds all outputs of a job."""
 
 
 def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:

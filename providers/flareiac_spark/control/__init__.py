@@ -10,10 +10,12 @@ from flareiac_spark.control.lease import Lease
 from flareiac_spark.control.operations import Analysed, Finding, Operation, Result
 from flareiac_spark.control.processes import ProcessIdentity, is_running, this_process
 from flareiac_spark.control.spec import (
+    Dedup,
     FilesInput,
     FilesSource,
     Input,
     JobSpec,
+    Merge,
     Output,
     RateSource,
     Restart,
@@ -37,6 +39,7 @@ __all__ = [
     "ApplicationStatus",
     "ControlDirectory",
     "ControlError",
+    "Dedup",
     "Desired",
     "DesiredJob",
     "ErrorHeart",
@@ -47,6 +50,7 @@ __all__ = [
     "JobSpec",
     "JobStatus",
     "Lease",
+    "Merge",
     "Operation",
     "Output",
     "OutputResult",

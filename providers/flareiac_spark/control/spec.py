@@ -96,26 +96,52 @@ Input: TypeAlias = StreamInput | TableInput | FilesInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dedup:
+    """One row for each value of the keys. ``within_watermark``: keys are forgotten when the watermark has passed them."""
+
+    keys: tuple[str, ...]
+    within_watermark: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Its result is a temporary view of its name."""
+    """Its result is a temporary view of its name: of ``sql``, or of ``python`` (``module:function`` under the job's code)."""
 
     name: str
-    sql: str
+    sql: str | None = None
+    python: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    dedup: Dedup | None = None
     watermark: Watermark | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Rows meet by ``on``. ``latest_by``: of rows with equal keys in a batch the greatest counts. The rest are conditions on s and t."""
+
+    on: tuple[str, ...]
+    latest_by: str | None = None
+    update_if: str | None = None
+    delete_if: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use; None for batch."""
+    """``columns`` are the target's, in its order. ``checkpoint`` is the directory of the generation in use; None for batch.
+
+    With ``foreach_batch`` of its job all outputs share one checkpoint. ``branch`` None means main.
+    """
 
     name: str
     source: str = field(metadata=named("from"))
     identifier: tuple[str, ...]
-    mode: Literal["append", "complete", "overwrite"]
+    mode: Literal["append", "complete", "overwrite", "overwrite_partitions", "merge"]
     columns: tuple[SpecColumn, ...]
     uuid: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     checkpoint: str | None = None
+    branch: str | None = None
+    merge: Merge | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +161,11 @@ class Restart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpec:
-    """One job. ``run_id`` (batch) is carried by its commits, so that a run is never done twice."""
+    """One job. ``run_id`` (batch) is carried by its commits, so that a run is never done twice.
+
+    ``foreach_batch``: one query feeds all outputs, each micro-batch into all of them. ``code``: the directory of its Python modules, named
+    by their digest.
+    """
 
     address: str
     mode: Literal["stream", "batch"]
@@ -146,6 +176,8 @@ class JobSpec:
     run_id: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     restart: Restart = field(default_factory=Restart)
+    foreach_batch: bool = False
+    code: str | None = None
 
 
 def job_spec_from_json(data: Any) -> JobSpec:

@@ -8,6 +8,7 @@ from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
 from flareiac_spark.driver import kill_points, tables, views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
+from flareiac_spark.driver.refusal import Refusal
 
 RUN_ID = "flareiac.run-id"
 
@@ -46,6 +47,10 @@ def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputRe
             writer.append()
         case "complete" | "overwrite":
             writer.overwrite(F.lit(True))
+        case "overwrite_partitions":
+            writer.overwritePartitions()
+        case "merge":
+            raise Refusal("MODE_NOT_SUPPORTED", f"The output {output.name!r} of a batch job can not merge.")
     kill_points.reach("driver.after-batch-write")
     find = (
         spec.run_id is not None and output.mode == "append"

@@ -5,6 +5,7 @@ from typing import Any
 
 from flareiac_spark.control import Input, JobSpec, Step, StreamInput, Watermark
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.refusal import Refusal
 
 OpenInput = Callable[[Any, Input], Any]
 
@@ -15,6 +16,8 @@ def define_input(session: Any, item: Input, open_input: OpenInput) -> None:
 
 
 def define_step(session: Any, step: Step) -> None:
+    if step.sql is None:
+        raise Refusal("STEP_NOT_UNDERSTOOD", f"The step {step.name!r} has no SQL.")
     _define(_marked(session.sql(step.sql), step.watermark), step.name)
 
 

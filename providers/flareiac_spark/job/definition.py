@@ -6,12 +6,14 @@ from typing import Any
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Project, References
-from flareiac_spark.checkpoint.spec import folder_of
+from flareiac_spark.checkpoint.spec import ALL, folder_of
 from flareiac_spark.control import (
+    Dedup,
     FilesInput,
     FilesSource,
     Input,
     JobSpec,
+    Merge,
     Output,
     RateSource,
     Restart,
@@ -43,6 +45,7 @@ def spec_of(address: str, attributes: Attributes, references: References, projec
         conf=attributes["conf"],
         restart=Restart(**attributes["restart"]),
         run_id=None,
+        foreach_batch=attributes["foreach_batch"],
     )
     if build.problems:
         raise Failure(*(item.at(address=address) for item in build.problems))
@@ -88,7 +91,13 @@ class _Build:
 
     def step(self, name: str) -> Step:
         step = self._attributes["steps"][name]
-        return Step(name=name, sql=step["sql"], watermark=_watermark(step["watermark"]))
+        dedup = step["dedup"]
+        return Step(
+            name=name,
+            sql=step["sql"],
+            dedup=Dedup(keys=tuple(dedup["keys"]), within_watermark=dedup["within_watermark"]) if dedup else None,
+            watermark=_watermark(step["watermark"]),
+        )
 
     def output(self, name: str, output: Attributes) -> Output:
         identifier, uuid = self._table(output["table"])
@@ -106,7 +115,9 @@ class _Build:
             mode=output["mode"],
             options=output["options"],
             columns=columns,
-            checkpoint=self._checkpoint(name),
+            checkpoint=self._checkpoint(ALL if self._attributes["foreach_batch"] else name),
+            branch=output["branch"],
+            merge=_merge(output["merge"]),
         )
 
     def _source(self, item: Attributes) -> Source:
@@ -156,6 +167,12 @@ class _Build:
             why = "The state does not say which table it is, so the job could write into another one. Apply the table first."
             self.problems.append(error("FIK051", f"{reference} is not applied", why))
         return (catalog.attributes["name"], *namespace, table.attributes["name"]), uuid
+
+
+def _merge(merge: Attributes | None) -> Merge | None:
+    if merge is None:
+        return None
+    return Merge(on=tuple(merge["on"]), latest_by=merge["latest_by"], update_if=merge["update_if"], delete_if=merge["delete_if"])
 
 
 def _ordered(columns: tuple[SpecColumn, ...], item: Attributes) -> tuple[SpecColumn, ...]:

@@ -8,7 +8,7 @@ from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Re
 from flareiac_spark.application import is_alive
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage
-from flareiac_spark.checkpoint.spec import folder_of
+from flareiac_spark.checkpoint.spec import ALL, folder_of
 from flareiac_spark.control import Desired, JobStatus, Status
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
@@ -45,11 +45,16 @@ def checkpoints_of(attributes: Attributes, references: References, applications:
         return {}
     place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
     found: dict[str, OutputFacts] = {}
-    for output in sorted(attributes["outputs"]):
+    for output in query_names(attributes):
         on_disk = read_checkpoint(folder_of(place, checkpoint.identity, output, applications.project))
         if on_disk is not None:
             found[output] = of_disk(on_disk)
     return found
+
+
+def query_names(attributes: Attributes) -> list[str]:
+    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of them."""
+    return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
 
 
 def _facts(address: str, desired: Desired | None, status: Status | None, checkpoints: Mapping[str, OutputFacts]) -> Facts:

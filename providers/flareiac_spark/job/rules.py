@@ -9,11 +9,6 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 
-_MODES_LATER: Final = {
-    "merge": "merging rows",
-    "overwrite_partitions": "overwriting partitions",
-}
-
 
 def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes:
     """``kind`` and ``interval_ms``."""
@@ -122,15 +117,15 @@ def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
     for name, output in attributes["outputs"].items():
         at = ("output", name, "mode")
         match attributes["mode"], output["mode"]:
-            case _, "merge" | "overwrite_partitions" as mode:
-                why = "This version writes append, complete (streams) and overwrite (batch jobs)."
-                diagnostics.error("FIK040", f"{_MODES_LATER[mode].capitalize()} is not supported yet", why, attribute=at)
+            case _, "merge" if not (output["merge"] and output["merge"]["on"]):
+                why = 'Say which columns tell rows apart: merge = { on = ["id"] }.'
+                diagnostics.error("FIK040", "merge needs keys", why, attribute=at)
+            case _, mode if mode != "merge" and output["merge"]:
+                why = 'Its keys count with mode = "merge" only. Write that, or remove merge.'
+                diagnostics.error("FIK040", f"merge is given and the mode is {mode}", why, attribute=("output", name, "merge"))
             case _, "update":
-                why = "Iceberg's streaming writer knows append and complete only."
+                why = 'Iceberg\'s streaming writer knows append and complete only. To keep one row for each key write mode = "merge".'
                 diagnostics.error("FIK040", "Iceberg tables can not be written in update mode", why, attribute=at)
-            case "stream", "overwrite":
-                why = 'A stream would replace the table with each batch. Write "append", or "complete" for an aggregate.'
-                diagnostics.error("FIK040", "A streaming job can not overwrite a table", why, attribute=at)
             case "batch", "complete":
                 diagnostics.error("FIK040", "Only streams write in complete mode", 'Write mode = "overwrite".', attribute=at)
             case "stream", "complete" if not aggregates:
@@ -138,6 +133,19 @@ def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
                 diagnostics.error("FIK040", "complete needs an aggregation", why, attribute=at)
             case _:
                 pass
+
+
+def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    if not attributes["foreach_batch"]:
+        return
+    if attributes["mode"] != "stream":
+        _refuse(
+            diagnostics, "FIK045", "Only streams have micro-batches", "Remove foreach_batch: a batch job has one batch.", "foreach_batch"
+        )
+    modes = {output["mode"] for output in attributes["outputs"].values()}
+    if "complete" in modes and len(modes) > 1:
+        why = "One query feeds all outputs, and it gives either whole results (complete) or changes. Give them jobs of their own."
+        _refuse(diagnostics, "FIK045", "complete can not share a micro-batch with other modes", why, "foreach_batch")
 
 
 def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
@@ -183,5 +191,6 @@ _RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
     _names_are_unique,
     _names_are_known,
     _modes_fit,
+    _one_query_fits_all,
     _state_is_bounded,
 )

@@ -15,6 +15,12 @@ _TRIGGERS: Final[Mapping[str, Type]] = {
     "continuous": STRING,
     "real_time": STRING,
 }
+_DEDUP: Final = ObjectType({"keys": ListType(STRING), "within_watermark": BOOL}, frozenset({"within_watermark"}))
+_STATEFUL: Final = ObjectType({"state_version": NUMBER, "ttl": STRING}, frozenset({"state_version", "ttl"}))
+_MERGE: Final = ObjectType(
+    {"on": ListType(STRING), "latest_by": STRING, "update_if": STRING, "delete_if": STRING},
+    frozenset({"latest_by", "update_if", "delete_if"}),
+)
 _WATERMARK: Final = ObjectType({"column": STRING, "delay": STRING})
 
 INPUT_FILES: Final = Block(
@@ -43,7 +49,22 @@ STEP: Final = Block(
     description="A query over inputs and earlier steps; later ones read its result by this name.",
     attributes={
         "sql": Attribute(type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"),
-        "python": Attribute(type=STRING, description="module:function; not supported yet."),
+        "python": Attribute(
+            type=STRING,
+            description="module:function under code, called with (spark, inputs, params); it returns a DataFrame.",
+            effect="restart, or an accepted change of results where a checkpoint holds state",
+        ),
+        "params": Attribute(type=MapType(ANY), description="What the function gets as params.", effect="as python"),
+        "stateful": Attribute(
+            type=_STATEFUL,
+            description="The function keeps state of its own: { state_version = 1 }. Raise state_version when its shape changes.",
+            effect="new generation",
+        ),
+        "dedup": Attribute(
+            type=_DEDUP,
+            description='One row for each value of the keys: { keys = ["id"], within_watermark = true }.',
+            effect="new generation",
+        ),
         "watermark": Attribute(
             type=_WATERMARK, description='How late rows of the result may be: { column = "ts", delay = "10m" }.', effect="restart"
         ),
@@ -56,13 +77,30 @@ OUTPUT: Final = Block(
         "from": Attribute(type=STRING, description="The step (or input) that is written. Default: the last step.", effect="restart"),
         "mode": Attribute(
             type=STRING,
-            description="append (adds rows), complete (a streaming aggregate replaces all rows) or overwrite (a batch replaces all rows).",
+            description="append (adds rows), merge (by keys), complete (a streaming aggregate replaces all rows), overwrite (replaces all "
+            "rows with each run or batch) or overwrite_partitions (replaces the partitions that it writes).",
             default="append",
             validators=(one_of("append", "complete", "overwrite", "merge", "update", "overwrite_partitions"),),
             effect="restart",
         ),
+        "merge": Attribute(
+            type=_MERGE,
+            description='With mode = "merge": { on = ["id"], latest_by = "ts" }; update_if and delete_if are conditions on s (new) and t.',
+            effect="restart",
+        ),
+        "branch": Attribute(type=STRING, description="The branch of the table that is written. Default: main.", effect="restart"),
+        "rebuild": Attribute(
+            type=STRING,
+            description="What a new generation that reads again does with rows that are there: keep or truncate.",
+            default="keep",
+            validators=(one_of("keep", "truncate"),),
+            effect="takes effect with the next generation",
+        ),
         "options": Attribute(type=MapType(STRING), description="Options of Iceberg's writer.", effect="restart"),
     },
+)
+_HEALTH: Final = ObjectType(
+    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING}, frozenset({"max_lag", "max_batch_duration", "max_idle"})
 )
 _RESTART: Final = ObjectType(
     {"max_failures": NUMBER, "within": STRING, "backoff": STRING}, frozenset({"max_failures", "within", "backoff"})
@@ -96,8 +134,20 @@ SCHEMA: Final = Block(
         ),
         "stability": Attribute(
             type=_STABILITY,
-            description='When an apply calls it stable: { within = "2m", on_failure = "leave" }.',
+            description='When an apply calls it stable, and what becomes of it otherwise: { within = "2m", on_failure = "leave" }, or '
+            '"rollback" to the last stable definition.',
             effect="state only",
+        ),
+        "health": Attribute(
+            type=_HEALTH,
+            description='When it counts as stuck: { max_lag = "10m", max_batch_duration = "5m", max_idle = "1h" }.',
+            effect="state only",
+        ),
+        "foreach_batch": Attribute(
+            type=BOOL, description="One query, one micro-batch, all outputs.", default=False, effect="blocked on a checkpoint"
+        ),
+        "accept_result_change": Attribute(
+            type=STRING, description="The token that plan printed for one definite change of results.", effect="state only"
         ),
         "run": Attribute(
             type=STRING,
@@ -112,7 +162,11 @@ SCHEMA: Final = Block(
         ),
         "comment": Attribute(type=STRING, description="What the job is for.", effect="state only"),
         "tags": Attribute(type=ListType(STRING), description="Words kept with the job.", effect="state only"),
-        "code": Attribute(type=ANY, description="Python modules; not supported yet."),
+        "code": Attribute(
+            type=STRING,
+            description="The folder with the Python modules of its steps, relative to the root module.",
+            effect="restart, or an accepted change of results where a checkpoint holds state",
+        ),
     },
     blocks={
         "input": NestedBlock(nesting=Nesting.MAP, block=INPUT, required=True),

@@ -5,6 +5,7 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project, References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.checkpoint.spec import conf_of
@@ -41,6 +42,9 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "conf": _conf(wanted.get("conf"), checkpoint, references, diagnostics),
         "restart": _restart(wanted.get("restart"), diagnostics),
         "stability": _stability(wanted.get("stability"), diagnostics),
+        "health": _health(wanted.get("health"), diagnostics),
+        "foreach_batch": bool(wanted.get("foreach_batch")),
+        "accept_result_change": wanted.get("accept_result_change"),
         "run": wanted.get("run") or "on_change",
         "stopped": bool(wanted.get("stopped")),
         "restart_nonce": wanted.get("restart_nonce") or 0,
@@ -109,6 +113,7 @@ def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
             diagnostics.error("FIK031", f"The step {name} has no SQL", why, attribute=("step", name))
         found[name] = {
             "sql": step.get("sql") if isinstance(step.get("sql"), str) else "",
+            "dedup": _dedup(step.get("dedup"), ("step", name, "dedup"), diagnostics),
             "watermark": watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
         }
     return found
@@ -191,6 +196,9 @@ def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, refere
             "table": output["table"],
             "from": source,
             "mode": output.get("mode") or "append",
+            "merge": _merge(output.get("merge")),
+            "branch": output.get("branch"),
+            "rebuild": output.get("rebuild") or "keep",
             "options": dict(sorted((output.get("options") or {}).items())),
             "columns": column_texts(_kept(columns, filled)),
         }
@@ -224,6 +232,29 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
     return dict(sorted({**implied, **own}.items()))
 
 
+def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None:
+    if not isinstance(dedup, dict):
+        return None
+    if not dedup.get("keys"):
+        diagnostics.error("FIK044", "dedup names no keys", 'Write for example dedup = { keys = ["id"] }.', attribute=at)
+    within = dedup.get("within_watermark")
+    return {"keys": list(dedup.get("keys") or ()), "within_watermark": True if within is None else within}
+
+
+def _merge(merge: Data) -> Attributes | None:
+    if not isinstance(merge, dict):
+        return None
+    return {"on": list(merge.get("on") or ()), **{name: merge.get(name) for name in ("latest_by", "update_if", "delete_if")}}
+
+
+def _health(health: Data, diagnostics: Diagnostics) -> Attributes | None:
+    if not isinstance(health, dict):
+        return None
+    names = ("max_lag", "max_batch_duration", "max_idle")
+    given = {name: text for name in names if (text := health.get(name)) is not None}
+    return {f"{name}_ms": _duration(given[name], "0s", "health", diagnostics) if name in given else None for name in names}
+
+
 def _restart(restart: Data, diagnostics: Diagnostics) -> Attributes:
     given = restart if isinstance(restart, dict) else {}
     failures = given.get("max_failures")
@@ -236,14 +267,11 @@ def _restart(restart: Data, diagnostics: Diagnostics) -> Attributes:
 
 def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
     given = stability if isinstance(stability, dict) else {}
-    if given.get("on_failure") not in (None, "leave"):
-        diagnostics.error(
-            "FIK033",
-            f"on_failure = {given['on_failure']!r} is not supported yet",
-            'This version leaves a job that fails as it is: write on_failure = "leave", or leave it out.',
-            attribute=("stability",),
-        )
-    return {"within_ms": _duration(given.get("within"), "2m", "stability", diagnostics), "on_failure": "leave"}
+    on_failure = given.get("on_failure") or "leave"
+    if on_failure not in ("leave", "rollback") and on_failure is not UNKNOWN:
+        why = 'Write "leave" (it goes on trying) or "rollback" (to the last stable definition).'
+        diagnostics.error("FIK033", f"on_failure = {on_failure!r} is not known", why, attribute=("stability",))
+    return {"within_ms": _duration(given.get("within"), "2m", "stability", diagnostics), "on_failure": on_failure}
 
 
 def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics) -> int:
