@@ -34,6 +34,14 @@ def collect(desired: Desired, types: Mapping[str, ResourceType], references: Map
     return tuple(found)
 
 
+def by_subject(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:
+    """The same claims, by what they are about."""
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        found.setdefault(claim.subject, []).append(claim)
+    return {subject: tuple(items) for subject, items in found.items()}
+
+
 def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
     """One error for each pair of holders whose claims exclude each other."""
     first: dict[tuple[Relation, str], Claim] = {}
@@ -61,13 +69,11 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
 
 def disturbed(proposals: Mapping[str, Proposal], claims: Iterable[Claim]) -> dict[str, tuple[Disturbance, ...]]:
     """What the proposed changes ask of the holders of what they change, by holder."""
-    by_subject: dict[str, list[Claim]] = {}
-    for claim in claims:
-        by_subject.setdefault(claim.subject, []).append(claim)
+    held = by_subject(claims)
     found: dict[str, list[Disturbance]] = {}
     for address, proposal in proposals.items():
         for disturbance in proposal.disturbs:
-            for claim in by_subject.get(address, ()):
+            for claim in held.get(address, ()):
                 if claim.relation is disturbance.relation and claim.holder != address:
                     found.setdefault(claim.holder, []).append(disturbance)
     return {holder: tuple(items) for holder, items in found.items()}

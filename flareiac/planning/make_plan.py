@@ -46,6 +46,9 @@ class Inputs:
 def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
     """The whole plan, also when it has errors or blocked resources: such a plan can be read but not applied."""
     desired = inputs.desired
+    references = _references(inputs)
+    claims = claiming.collect(desired, inputs.types, references)
+    diagnostics.extend(claiming.conflicts(claims, desired))
     context = Context(
         desired=desired,
         snapshot=inputs.snapshot,
@@ -54,10 +57,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         observations=inputs.observations,
         replace=options.replace,
         destroy=options.destroy,
+        claims=claiming.by_subject(claims),
     )
-    references = _references(inputs)
-    claims = claiming.collect(desired, inputs.types, references)
-    diagnostics.extend(claiming.conflicts(claims, desired))
     planned = propose(context, diagnostics)
     disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, claims)
     if disturbances:

@@ -12,7 +12,7 @@ from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
-from flareiac.sdk.changes import Action, Blocker, Disturbance, Proposal
+from flareiac.sdk.changes import Action, Blocker, Claim, Disturbance, Proposal
 from flareiac.sdk.provider import Kind, Observation, PlanRequest, Present, Project, Resolved, ResourceType, Unreadable
 
 
@@ -40,6 +40,8 @@ class Context:
     replace: frozenset[str] = frozenset()
     destroy: bool = False
     disturbances: Mapping[str, tuple[Disturbance, ...]] = field(default_factory=dict)
+    claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
+    """By subject."""
 
 
 def removal_requested(context: Context, address: str) -> bool | None:
@@ -135,18 +137,29 @@ def _request(context: Context, case: Case) -> PlanRequest:
         desired=_without_ignored(desired, record) if desired else None,
         recorded=record.recorded() if record else None,
         observed=case.observed,
-        references=references_for(context.desired, context.snapshot, case.address),
+        references=references_for(context.desired, context.snapshot, case.address, context.observations),
         project=context.project,
         importing=record is None and any(item.to == case.address for item in context.desired.imports),
         destroy_object=bool(removal_requested(context, case.address)),
         replace=case.address in context.replace,
         protected=_protects(case),
         disturbances=context.disturbances.get(case.address, ()),
+        claims=_claims_of_others(context, case),
     )
 
 
-def references_for(desired: Desired, snapshot: Snapshot, address: str) -> dict[str, Resolved]:
-    """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it."""
+def _claims_of_others(context: Context, case: Case) -> tuple[Claim, ...]:
+    subjects = (case.address, *_dependencies(case))
+    return tuple(claim for subject in subjects for claim in context.claims.get(subject, ()) if claim.holder != case.address)
+
+
+def references_for(
+    desired: Desired, snapshot: Snapshot, address: str, observations: Mapping[str, Observation] | None = None
+) -> dict[str, Resolved]:
+    """All that a resource refers to, directly or through others: as desired where it is, else as recorded with it.
+
+    Identities are those that were observed, where an observation is given and found it there, else the recorded ones.
+    """
     resources, record = desired.resources, snapshot.resources.get(address)
     found: dict[str, Resolved] = {}
     if address in resources:
@@ -156,9 +169,15 @@ def references_for(desired: Desired, snapshot: Snapshot, address: str) -> dict[s
         for each, attributes in record.resolved.items() if record else ():
             found[each] = Resolved(address=each, type=each.split(".")[0], attributes=attributes)
     for each in sorted(_closure(start, resources)):
-        known = snapshot.resources.get(each)
-        found[each] = replace(resources[each].resolved(), identity=known.identity if known else {})
+        found[each] = replace(resources[each].resolved(), identity=_identity_of(each, snapshot, observations or {}))
     return found
+
+
+def _identity_of(address: str, snapshot: Snapshot, observations: Mapping[str, Observation]) -> Attributes:
+    observed, record = observations.get(address), snapshot.resources.get(address)
+    if record is not None and isinstance(observed, Present):
+        return observed.identity
+    return record.identity if record else {}
 
 
 def _closure(start: tuple[str, ...], resources: Mapping[str, DesiredResource]) -> set[str]:

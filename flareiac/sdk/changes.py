@@ -110,6 +110,7 @@ class Claim:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
 
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
+    ``tolerates``: what may happen to the subject without ending a holder that reads it on: ``deletes``, ``overwrites``.
     """
 
     subject: str
@@ -117,6 +118,7 @@ class Claim:
     relation: Relation
     reason: str
     completes: bool = False
+    tolerates: tuple[str, ...] = ()
 
 
 class Reaction(StrEnum):

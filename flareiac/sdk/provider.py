@@ -138,6 +138,8 @@ class PlanRequest:
     protected: bool = False
     disturbances: tuple[Disturbance, ...] = ()
     """What changes of other resources ask of this one while it runs (the core asks the planner a second time when there are any)."""
+    claims: tuple[Claim, ...] = ()
+    """What other declared resources do with this one and with what it refers to directly."""
 
 
 class Planner(Protocol):

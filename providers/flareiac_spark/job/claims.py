@@ -11,8 +11,10 @@ def claims(address: str, attributes: Attributes, _references: References) -> tup
     found: list[Claim] = []
     for name, item in attributes["inputs"].items():
         match item:
-            case {"kind": "stream", "source": {"kind": "table", "table": Reference(table)}}:
-                found.append(Claim(subject=table, holder=address, relation=Relation.STREAMS_FROM, reason=f"input {name}"))
+            case {"kind": "stream", "source": {"kind": "table", "table": Reference(table)} as source}:
+                tolerates = tuple(kind for kind in ("deletes", "overwrites") if source[f"skip_{kind}"])
+                reads = Relation.STREAMS_FROM
+                found.append(Claim(subject=table, holder=address, relation=reads, reason=f"input {name}", tolerates=tolerates))
             case {"kind": "table", "table": Reference(table)}:
                 found.append(Claim(subject=table, holder=address, relation=Relation.LOOKS_UP, reason=f"input {name}"))
             case _:
