@@ -7,7 +7,7 @@ decides nothing about jobs. Hands typed records to the application's driver and 
 from flareiac_spark.control.desired import ApplicationSettings, Desired, DesiredJob
 from flareiac_spark.control.directory import ControlDirectory
 from flareiac_spark.control.lease import Lease
-from flareiac_spark.control.operations import Analysed, Finding, Operation, Result
+from flareiac_spark.control.operations import Analysed, Finding, Finish, Marks, Operation, Result, Target, Truncate, Truncated
 from flareiac_spark.control.processes import ProcessIdentity, is_running, this_process
 from flareiac_spark.control.spec import (
     Dedup,
@@ -46,10 +46,12 @@ __all__ = [
     "FilesInput",
     "FilesSource",
     "Finding",
+    "Finish",
     "Input",
     "JobSpec",
     "JobStatus",
     "Lease",
+    "Marks",
     "Merge",
     "Operation",
     "Output",
@@ -67,8 +69,11 @@ __all__ = [
     "StreamInput",
     "TableInput",
     "TableSource",
+    "Target",
     "Trigger",
     "Trouble",
+    "Truncate",
+    "Truncated",
     "Watermark",
     "is_running",
     "job_spec_from_json",

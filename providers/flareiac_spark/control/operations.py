@@ -2,18 +2,65 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from flareiac_spark.control.records import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One place that a query writes. ``branch`` None means main.
+
+    ``epochs``: Iceberg's own sink wrote it, whose mark is the epoch; otherwise each commit carries the mark of ``output``.
+    """
+
+    output: str
+    identifier: tuple[str, ...]
+    uuid: str | None = None
+    branch: str | None = None
+    epochs: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """Which of these carry what one query wrote in one batch? Touches nothing."""
+
+    query_id: str
+    batch: int
+    targets: tuple[Target, ...]
+    kind: Literal["marks"] = "marks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncate:
+    """Takes all rows out of a table or branch, once for each ``mark``. ``asked``: UTC seconds; what was asked long ago is refused."""
+
+    target: Target
+    mark: str
+    asked: float
+    kind: Literal["truncate"] = "truncate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """Does the batch in flight of one checkpoint again with the definition that began it, and no other. ``spec`` has that query alone."""
+
+    spec: Mapping[str, Any]
+    checkpoint: str
+    batch: int
+    kind: Literal["finish"] = "finish"
+
+
+Work: TypeAlias = Marks | Truncate | Finish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """``analyse``: would these jobs (specs as JSON, with planned columns) be understood by Spark? Touches no system."""
+    """``work``; without any: would these jobs (specs as JSON, with planned columns) be understood by Spark? That touches no system."""
 
     id: str
-    kind: Literal["analyse"] = "analyse"
     jobs: tuple[Mapping[str, Any], ...] = ()
+    work: Work | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +81,24 @@ class Analysed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Truncated:
+    """``snapshot_id``: the one before it, None if there was none. ``found``: it had been done before."""
+
+    snapshot_id: int | None
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its failure."""
+    """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its failure.
+
+    ``marked``: the outputs that carry the batch which ``Marks`` asked about.
+    """
 
     id: str
     status: Literal["done", "failed"]
     findings: tuple[Finding, ...] = ()
     analysed: Mapping[str, Analysed] = field(default_factory=dict)
+    marked: tuple[str, ...] = ()
+    truncated: Truncated | None = None
     error: str | None = None

@@ -27,11 +27,11 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.driver import kill_points, logs
-from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.job_runner import JobRunner, Surroundings
 from flareiac_spark.driver.leadership import LEASE_SECONDS, Leadership
+from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.predecessor import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.spark_session import Started, end_spark, new_session, start_spark
@@ -227,7 +227,8 @@ class Application:
             operation = self._control.read_operation(name)
             if operation is None or self._control.read_result(name) is not None:
                 return
-            result = analyse(lambda: new_session(session), operation)
+            workshop = Workshop(new_session=lambda: new_session(session), checkpoints=self._checkpoints, log=self._log)
+            result = serve(operation, workshop)
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
             heart = heart_of(failure)

@@ -1,0 +1,133 @@
+"""One-shot work that the command line asks of the application: one function for each kind. Touches tables and checkpoints."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from logging import Logger
+from pathlib import Path
+from typing import Any, Final, assert_never
+
+from flareiac_spark.control import Finish, Marks, Operation, Result, Target, Trigger, Truncate, Truncated, job_spec_from_json
+from flareiac_spark.driver import tables
+from flareiac_spark.driver.analyse import analyse
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.stream_run import run_stream
+
+REBUILD: Final = "flareiac.rebuild"
+"""Key in a snapshot's summary: which generation a table was emptied for."""
+_EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
+_OWN: Final = ("flareiac.checkpoint-id", "flareiac.batch-id")
+_OUTPUT: Final = "flareiac.output"
+_PATIENCE: Final = 600.0
+"""Seconds for which a truncation stands: one that nobody waits for any more must not happen out of the blue."""
+_HELD_MS: Final = 7 * 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What an operation needs of its application."""
+
+    new_session: Callable[[], Any]
+    checkpoints: Checkpoints
+    log: Logger
+
+
+def serve(operation: Operation, shop: Workshop) -> Result:
+    """Does what is asked. Raises what Spark and Iceberg raise, and ``Refusal``."""
+    match operation.work:
+        case None:
+            return analyse(shop.new_session, operation)
+        case Marks() as work:
+            session = shop.new_session()
+            marked = tuple(target.output for target in work.targets if _carries(session, target, work))
+            return Result(id=operation.id, status="done", marked=marked)
+        case Truncate() as work:
+            return Result(id=operation.id, status="done", truncated=_truncate(shop.new_session(), work, shop.log))
+        case Finish() as work:
+            _finish(work, shop)
+            return Result(id=operation.id, status="done")
+        case _:
+            assert_never(operation.work)
+
+
+def _carries(session: Any, target: Target, work: Marks) -> bool:
+    """Newest first, up to the first commit of an earlier batch of the same query: what is older can not be of this batch."""
+    for snapshot in _ancestors(_loaded(session, target), target.branch):
+        batch = _batch_of(snapshot.summary(), target, work.query_id)
+        if batch is not None:
+            return batch == work.batch
+    return False
+
+
+def _batch_of(summary: Any, target: Target, query_id: str) -> int | None:
+    """The batch that a snapshot is of, None if another query or output wrote it."""
+    query, batch = _EPOCHS if target.epochs else _OWN
+    if summary.get(query) != query_id or (not target.epochs and summary.get(_OUTPUT) != target.output):
+        return None
+    number = summary.get(batch)
+    return int(number) if number is not None and number.isdigit() else None
+
+
+def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
+    """One commit that carries the mark; where an ancestor has it, what was before that one is the answer."""
+    target, shown = work.target, ".".join(work.target.identifier)
+    table = _loaded(session, target)
+    for snapshot in _ancestors(table, target.branch):
+        if snapshot.summary().get(REBUILD) == work.mark:
+            return Truncated(snapshot_id=snapshot.parentId(), found=True)
+    if time.time() - work.asked > _PATIENCE:
+        raise Refusal("ASKED_LONG_AGO", f"{shown} was to be emptied for {work.mark}, but that was asked too long ago. Apply again.")
+    head = table.snapshot(target.branch or "main")
+    if target.branch is not None and head is None:
+        raise Refusal("BRANCH_NOT_FOUND", f"The table {shown} has no branch {target.branch}.")
+    before = None if head is None else head.snapshotId()
+    if before is not None:
+        _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}", before)
+    everything = session._jvm.org.apache.iceberg.expressions.Expressions.alwaysTrue()
+    delete = table.newDelete().set(REBUILD, work.mark).deleteFromRowFilter(everything)
+    (delete if target.branch is None else delete.toBranch(target.branch)).commit()
+    log.info("emptied %s (branch %s) for %s; it was at snapshot %s", shown, target.branch or "main", work.mark, before)
+    return Truncated(snapshot_id=before)
+
+
+def _hold(table: Any, name: str, snapshot_id: int) -> None:
+    """A tag keeps the snapshot from expiry for a week, so that the step can be undone."""
+    if not table.refs().containsKey(name):
+        table.manageSnapshots().createTag(name, snapshot_id).setMaxRefAgeMs(name, _HELD_MS).commit()
+        table.refresh()
+
+
+def _finish(work: Finish, shop: Workshop) -> None:
+    """``once`` does a batch in flight again with its old offsets, and nothing after it (measured with Spark 4.1)."""
+    given = job_spec_from_json(dict(work.spec))
+    spec = replace(given, trigger=Trigger(kind="once"), outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint))
+    if _committed(work):
+        return
+    with shop.checkpoints.used_by(spec):
+        session = shop.new_session()
+        for key, value in spec.conf.items():
+            session.conf.set(key, value)
+        run_stream(session, spec, threading.Event(), lambda: 0.0, lambda _phase, _queries: None, shop.log)
+    if not _committed(work):
+        raise Refusal("BATCH_NOT_FINISHED", f"Batch {work.batch} of {work.checkpoint} was begun again and is not committed.")
+
+
+def _committed(work: Finish) -> bool:
+    return (Path(work.checkpoint.removeprefix("file://")) / "commits" / str(work.batch)).is_file()
+
+
+def _loaded(session: Any, target: Target) -> Any:
+    table = tables.load(session, target.identifier, target.uuid)
+    table.refresh()
+    return table
+
+
+def _ancestors(table: Any, branch: str | None) -> Iterator[Any]:
+    """The snapshots of a branch, newest first, as far as they live."""
+    snapshot = table.snapshot(branch or "main")
+    while snapshot is not None:
+        yield snapshot
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else table.snapshot(parent)
