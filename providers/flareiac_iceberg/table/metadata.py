@@ -23,6 +23,8 @@ from flareiac_iceberg.table.spec import (
     SortField,
     TableSpec,
 )
+from flareiac_iceberg.table.writers import KEY as WRITERS
+from flareiac_iceberg.table.writers import writers
 
 _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
@@ -169,6 +171,7 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "field_ids": field_ids,
         "sorted_ids": sorted({item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}),
         "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
+        WRITERS: writers(metadata),
     }
 
 

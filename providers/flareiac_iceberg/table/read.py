@@ -11,6 +11,7 @@ from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
 from flareiac_iceberg.table.metadata import load, taken_apart
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of
+from flareiac_iceberg.table.writers import since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer]
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
-        return Present(attributes=recorded.attributes, identity=recorded.identity)
+        return Present(attributes=recorded.attributes, identity=since(recorded.identity, recorded.identity))
     return present(request, pointer.location)
 
 
@@ -122,7 +123,7 @@ def present(request: ReadRequest, location: str) -> Present:
     assert frame is not None, "a table is declared or recorded"
     return Present(
         attributes=observed_attributes(frame, spec),
-        identity=identity,
+        identity=since(identity, request.recorded.identity if request.recorded else None),
         unmanaged=_unmanaged(spec, [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]),
     )
 

@@ -1,0 +1,92 @@
+"""The snapshots of a table's main branch, newest first, and what each says of who made it. Pure: takes metadata as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+
+MAIN: Final = "main"
+_QUERY: Final = "spark.sql.streaming.queryId"
+_EPOCH: Final = "spark.sql.streaming.epochId"
+_CHECKPOINT: Final = "flareiac.checkpoint-id"
+_BATCH: Final = "flareiac.batch-id"
+_OUTPUT: Final = "flareiac.output"
+_RUN: Final = "flareiac.run-id"
+_OWN: Final = "flareiac."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One snapshot. ``at`` in ms since 1970. ``query`` is the id of the streaming query (ours or Spark's) and ``batch`` its number; ``run``
+    the id of a batch run; ``marks`` are all keys of FlareIaC's own. Counts are rows, None where the writer did not say.
+    """
+
+    id: int
+    parent: int | None
+    at: int
+    operation: str
+    query: str | None = None
+    batch: int | None = None
+    output: str | None = None
+    run: str | None = None
+    engine: str = ""
+    app: str = ""
+    marks: Attributes = field(default_factory=dict)
+    added: int | None = None
+    deleted: int | None = None
+    total: int | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether nothing tells which query or which part of FlareIaC made it."""
+        return self.query is None and self.run is None and not self.marks
+
+
+def current(metadata: Attributes) -> int | None:
+    """The snapshot that the main branch stands on, None for a table without rows."""
+    found: int | None = metadata.get("current-snapshot-id")
+    return None if found in (None, -1) else found
+
+
+def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:
+    """The newest snapshot of main and its ancestors, as far as they are still there, at most ``limit``."""
+    there = {item["snapshot-id"]: item for item in metadata.get("snapshots") or ()}
+    at, number = current(metadata), 0
+    while at in there and (limit is None or number < limit):
+        item = there[at]
+        yield _commit(item)
+        at, number = item.get("parent-snapshot-id"), number + 1
+
+
+def by_id(metadata: Attributes, snapshot_id: int) -> Commit | None:
+    """A snapshot of any branch, None when it is not (or no longer) there."""
+    return next((_commit(item) for item in metadata.get("snapshots") or () if item["snapshot-id"] == snapshot_id), None)
+
+
+def _commit(item: Attributes) -> Commit:
+    summary = item.get("summary") or {}
+    batch = summary.get(_BATCH, summary.get(_EPOCH))
+    return Commit(
+        id=item["snapshot-id"],
+        parent=item.get("parent-snapshot-id"),
+        at=item.get("timestamp-ms") or 0,
+        operation=summary.get("operation") or "",
+        query=summary.get(_CHECKPOINT) or summary.get(_QUERY),
+        batch=_number(batch),
+        output=summary.get(_OUTPUT),
+        run=summary.get(_RUN),
+        engine=summary.get("engine-name") or "",
+        app=summary.get("spark.app.id") or summary.get("app-id") or "",
+        marks={name: value for name, value in summary.items() if name.startswith(_OWN)},
+        added=_number(summary.get("added-records")),
+        deleted=_number(summary.get("deleted-records")),
+        total=_number(summary.get("total-records")),
+    )
+
+
+def _number(text: object) -> int | None:
+    try:
+        return int(str(text))
+    except ValueError:
+        return None

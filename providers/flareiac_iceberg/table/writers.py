@@ -1,0 +1,60 @@
+"""Who writes a table? Read from the summaries of the newest snapshots of main, as part of a table's identity. Pure.
+
+    {"since": ms | None, "at": ms | None, "complete": bool,
+     "queries": {query id: {"epoch": n | None, "at": ms, "outputs": {label: n}}},
+     "runs": {run id: ms},
+     "others": [{"engine": text, "app": text, "operation": text, "count": n, "at": ms, "snapshot_id": n}]}
+
+``since`` is the time of the newest snapshot when the table was last recorded: what is later is news. ``others`` carry no mark at all.
+It moves with every commit, so no plan may rely on it.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.table.history import Commit, commits
+
+KEY: Final = "writers"
+LOOKED_AT: Final = 200
+"""Snapshots that are looked at: a stream that commits once a minute needs three hours for them."""
+
+
+def writers(metadata: Attributes) -> Attributes:
+    """The writers of a table as of its metadata, with nothing as news."""
+    newest = list(commits(metadata, LOOKED_AT))
+    at = newest[0].at if newest else None
+    return {"since": at, "at": at, "complete": not newest or newest[-1].parent is None, **_by_kind(newest)}
+
+
+def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
+    """The identity with what is later than the recorded snapshot as news; nothing is where it was not recorded who wrote until then."""
+    found: Attributes | None = identity.get(KEY)
+    if found is None:
+        return identity
+    before: Attributes = (recorded or {}).get(KEY) or found
+    return {**identity, KEY: {**found, "since": before["at"]}}
+
+
+def _by_kind(newest: Iterable[Commit]) -> Attributes:
+    queries: dict[str, Attributes] = {}
+    runs: dict[str, int] = {}
+    others: dict[tuple[str, str, str], Attributes] = {}
+    for item in newest:
+        if item.query is not None:
+            _add_query(queries.setdefault(item.query, {"epoch": None, "at": item.at, "outputs": {}}), item)
+        elif item.run is not None:
+            runs.setdefault(item.run, item.at)
+        elif item.is_foreign:
+            first = {"engine": item.engine, "app": item.app, "operation": item.operation, "count": 0, "at": item.at, "snapshot_id": item.id}
+            known = others.setdefault((item.engine, item.app, item.operation), first)
+            known["count"] += 1
+    return {"queries": queries, "runs": runs, "others": list(others.values())}
+
+
+def _add_query(known: Attributes, item: Commit) -> None:
+    if item.batch is None:
+        return
+    known["epoch"] = item.batch if known["epoch"] is None else max(known["epoch"], item.batch)
+    if item.output is not None:
+        known["outputs"][item.output] = max(known["outputs"].get(item.output, item.batch), item.batch)

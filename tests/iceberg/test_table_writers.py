@@ -1,0 +1,90 @@
+"""Who writes a table: read from the summaries of its snapshots, compact, and with what came since the last apply as news."""
+
+from typing import Any
+
+from flareiac.sdk.provider import Present
+from flareiac_iceberg.table.writers import LOOKED_AT, since, writers
+from tests.iceberg.lake import Lake, columns
+
+
+def metadata(*summaries: dict[str, str], first_parent: int | None = None) -> dict[str, Any]:
+    """One snapshot for each summary, one second apart."""
+    snapshots = [
+        {
+            "snapshot-id": number,
+            "parent-snapshot-id": number - 1 if number > 1 else first_parent,
+            "timestamp-ms": number * 1000,
+            "summary": {"operation": "append", **summary},
+        }
+        for number, summary in enumerate(summaries, start=1)
+    ]
+    return {"current-snapshot-id": len(snapshots) or None, "snapshots": snapshots}
+
+
+def epoch(query: str, number: int) -> dict[str, str]:
+    return {"spark.sql.streaming.queryId": query, "spark.sql.streaming.epochId": str(number), "spark.app.id": "app-1"}
+
+
+def marked(query: str, output: str, number: int) -> dict[str, str]:
+    return {"flareiac.checkpoint-id": query, "flareiac.output": output, "flareiac.batch-id": str(number)}
+
+
+def test_an_empty_table_has_no_writers() -> None:
+    assert writers(metadata()) == {"since": None, "at": None, "complete": True, "queries": {}, "runs": {}, "others": []}
+
+
+def test_each_kind_of_writer_is_told_apart() -> None:
+    found = writers(
+        metadata(
+            epoch("q-1", 0),
+            {"engine-name": "spark", "app-id": "local-7"},
+            epoch("q-1", 1),
+            marked("q-2", "hourly", 4),
+            marked("q-2", "daily", 4),
+            {"flareiac.run-id": "r-1"},
+            {"flareiac.rebuild": "q-0/g0002", "operation": "delete"},
+            {"engine-name": "spark", "app-id": "local-7"},
+        )
+    )
+    assert found["queries"] == {
+        "q-1": {"epoch": 1, "at": 3000, "outputs": {}},
+        "q-2": {"epoch": 4, "at": 5000, "outputs": {"daily": 4, "hourly": 4}},
+    }
+    assert found["runs"] == {"r-1": 6000}
+    assert found["others"] == [{"engine": "spark", "app": "local-7", "operation": "append", "count": 2, "at": 8000, "snapshot_id": 8}]
+    assert found["at"] == 8000
+
+
+def test_only_the_newest_snapshots_are_looked_at() -> None:
+    found = writers(metadata(*(epoch("q-1", number) for number in range(LOOKED_AT + 1))))
+    assert found["complete"] is False
+    assert found["queries"]["q-1"]["epoch"] == LOOKED_AT
+
+
+def test_expired_history_is_not_called_complete() -> None:
+    assert writers(metadata(epoch("q-1", 9), first_parent=77))["complete"] is False
+
+
+def test_what_is_later_than_the_recorded_snapshot_is_news() -> None:
+    recorded = {"writers": writers(metadata(epoch("q-1", 0)))}
+    found = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-1", 1)))}, recorded)
+    assert (found["writers"]["since"], found["writers"]["at"]) == (1000, 2000)
+    assert since(recorded, recorded)["writers"]["since"] == 1000
+    assert since({"uuid": "u"}, None) == {"uuid": "u"}
+
+
+def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_news_once_recorded(lake: Lake) -> None:
+    body = {"namespace": "demo", "column": columns(id="long")}
+    lake.apply("table.orders", body)
+    lake.append("demo.orders", [{"id": 1}])
+    observed = lake.read("table.orders", lake.state["table.orders"].attributes)
+    assert isinstance(observed, Present)
+    who = observed.identity["writers"]
+    assert [item["operation"] for item in who["others"]] == ["append"]
+    assert who["since"] is None
+    assert who["at"] == who["others"][0]["at"]
+
+    lake.apply("table.orders", {**body, "comment": "orders"})
+    again = lake.read("table.orders", lake.state["table.orders"].attributes)
+    assert isinstance(again, Present)
+    assert again.identity["writers"]["since"] == who["at"]
