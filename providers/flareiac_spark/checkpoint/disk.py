@@ -9,9 +9,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote
 
-_BATCH = re.compile(r"\d+")
+_VERSION: Final = re.compile(r"v[0-9]{1,4}")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_OFFSETS: Final = ("v1",)
+_COMMITS: Final = ("v1", "v2")
+_FILES: Final = ("v1",)
+_OPERATOR: Final = ("v1", "v2")
+"""Versions that Spark 4.1 writes and reads, by log."""
+_ATTEMPTS: Final = 5
 
 
 class Damaged(Exception):
@@ -20,6 +28,10 @@ class Damaged(Exception):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")
         self.path, self.why = path, why
+
+
+class TooNew(Damaged):
+    """A file of the checkpoint is in a layout that a newer Spark writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +55,16 @@ class OperatorOnDisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointOnDisk:
-    """``started`` and ``committed`` are the newest batches in ``offsets`` and ``commits``, None before the first."""
+    """``started`` and ``committed`` are the newest batches in ``offsets`` and ``commits``, None before the first.
+
+    ``begun_ms`` is when the newest batch was begun; both times are UTC milliseconds.
+    """
 
     query_id: str
     started: int | None
     committed: int | None
     watermark_ms: int | None = None
+    begun_ms: int | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceOnDisk, ...] = ()
     operators: tuple[OperatorOnDisk, ...] = ()
@@ -59,62 +75,156 @@ class CheckpointOnDisk:
         return self.started if self.started is not None and self.started != self.committed else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsOnDisk:
+    """One entry of ``offsets``: what was in force, and the position of each source as Spark wrote it (None: none yet)."""
+
+    header: Mapping[str, Any]
+    positions: tuple[str | None, ...]
+
+
 def read_checkpoint(folder: Path) -> CheckpointOnDisk | None:
     """The checkpoint in a folder, or None if no query ever started there. Raises ``Damaged``."""
-    metadata = folder / "metadata"
+    for _attempt in range(_ATTEMPTS):
+        before = _stand(folder)
+        try:
+            return _read(folder)
+        except OSError as trouble:
+            damage = Damaged(folder, _said(trouble))
+        except Damaged as trouble:
+            damage = trouble
+        if _stand(folder) == before:
+            break
+    raise damage
+
+
+def read_offsets(folder: Path, batch: int) -> OffsetsOnDisk:
+    """What a batch was to read. Raises ``Damaged``."""
+    path = folder / "offsets" / str(batch)
+    lines = _lines(path, _OFFSETS)
+    if len(lines) < 3:
+        raise Damaged(path, "it ends before the offset of a source")
+    header = _json(lines[1], path)
+    if not isinstance(header.get("conf", {}), dict):
+        raise Damaged(path, "its settings are no object")
+    for line in lines[2:]:
+        if line != "-":
+            _any_json(line, path)
+    return OffsetsOnDisk(header=header, positions=tuple(None if line == "-" else line for line in lines[2:]))
+
+
+def batches(folder: Path, log: str) -> list[int]:
+    """Numbers of the entries of a log, such as ``offsets``, ascending. Raises ``Damaged``."""
+    return sorted(_numbers(folder / log))
+
+
+def files_in(path: Path) -> list[dict[str, Any]]:
+    """The entries of one file of a file source's log: ``path``, ``timestamp``, ``batchId``. Raises ``Damaged``."""
+    return [_json(line, path) for line in _lines(path, _FILES)[1:]]
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a query has ever started in a folder. Raises ``Damaged``."""
     try:
-        text = metadata.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return (folder / "metadata").exists()
+    except OSError as trouble:
+        raise Damaged(folder, _said(trouble)) from None
+
+
+def _read(folder: Path) -> CheckpointOnDisk | None:
+    metadata = folder / "metadata"
+    if not metadata.exists():
+        _refuse_half_a_copy(folder)
         return None
-    except (OSError, ValueError) as trouble:
-        raise Damaged(metadata, _said(trouble)) from None
-    query_id = _json(text, metadata).get("id")
+    query_id = _json(_text(metadata), metadata).get("id")
     if not isinstance(query_id, str):
         raise Damaged(metadata, "it names no query id")
-    started, committed = _newest(folder / "offsets"), _newest(folder / "commits")
-    watermark, conf, sources = _offsets(folder, started)
+    committed = _newest(folder / "commits")
+    started = _newest(folder / "offsets")
+    _check_logs(folder, started, committed)
+    newest = read_offsets(folder, started) if started is not None else OffsetsOnDisk(header={}, positions=())
+    path = folder / "offsets" / str(started)
     return CheckpointOnDisk(
         query_id=query_id,
         started=started,
         committed=committed,
-        watermark_ms=watermark,
-        conf=conf,
-        sources=sources,
+        watermark_ms=_whole(newest.header.get("batchWatermarkMs")),
+        begun_ms=_whole(newest.header.get("batchTimestampMs")),
+        conf={str(key): str(value) for key, value in newest.header.get("conf", {}).items()},
+        sources=tuple(_source(folder, index, line, path) for index, line in enumerate(newest.positions)),
         operators=_operators(folder / "state"),
     )
 
 
-def _offsets(folder: Path, batch: int | None) -> tuple[int | None, dict[str, str], tuple[SourceOnDisk, ...]]:
-    if batch is None:
-        return None, {}, ()
-    path = folder / "offsets" / str(batch)
-    lines = _lines(path)
-    if lines[0] != "v1":
-        raise Damaged(path, f"its first line is {lines[0]!r:.40}, expected v1")
-    if len(lines) < 3:
-        raise Damaged(path, "it ends before the offset of a source")
-    header = _json(lines[1], path)
-    conf = header.get("conf", {})
-    if not isinstance(conf, dict):
-        raise Damaged(path, "its settings are no object")
-    sources = tuple(_source(folder, index, line, path) for index, line in enumerate(lines[2:]))
-    watermark = header.get("batchWatermarkMs")
-    return watermark if isinstance(watermark, int) else None, {str(key): str(value) for key, value in conf.items()}, sources
+def _stand(folder: Path) -> object:
+    """Moves whenever a query that runs here begins or commits a batch: what looks damaged may be two moments seen together."""
+    try:
+        return _newest(folder / "offsets"), _newest(folder / "commits")
+    except OSError:
+        return None
 
 
-def _source(folder: Path, index: int, line: str, path: Path) -> SourceOnDisk:
-    if line == "-":
+def _refuse_half_a_copy(folder: Path) -> None:
+    """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the same."""
+    found = next((log for log in ("offsets", "commits") if _newest(folder / log) is not None), None)
+    if found is not None and seeded(folder) is None:
+        raise Damaged(folder / "metadata", f"it is not there, and {found} are: half of a checkpoint was copied or deleted")
+
+
+def seeded(folder: Path) -> Mapping[str, Any] | None:
+    """What is noted beside a generation that was prepared and not begun by a query; None where nothing is. Raises ``Damaged``."""
+    note = note_of(folder)
+    if not note.exists():
+        return None
+    found = _json(_text(note), note).get("seeded")
+    return found if isinstance(found, dict) else None
+
+
+def note_of(folder: Path) -> Path:
+    """The file beside a generation that says how it began."""
+    return folder.with_name(f".{folder.name}.starts.json")
+
+
+def _check_logs(folder: Path, started: int | None, committed: int | None) -> None:
+    """Batches are begun and committed one by one; anything else is a copy made in between, or a file lost."""
+    if committed is not None:
+        path = folder / "commits" / str(committed)
+        if started is None or committed > started:
+            raise Damaged(
+                path, f"batch {committed} is committed, and offsets hold {'none' if started is None else f'up to {started} only'}"
+            )
+        _lines(path, _COMMITS)
+    if started is None or started == 0:
+        return
+    if committed is None or committed < started - 1:
+        raise Damaged(folder / "commits" / str(started - 1), f"it is not there, and batch {started} was begun after it")
+    if started - 1 not in _numbers(folder / "offsets"):
+        raise Damaged(folder / "offsets" / str(started - 1), f"it is not there, and Spark needs it to go on after batch {started}")
+
+
+def _source(folder: Path, index: int, line: str | None, path: Path) -> SourceOnDisk:
+    if line is None:
         return SourceOnDisk(index=index, kind=_kind_by_log(folder, index), offset=None, folders=_folders(folder, index))
     match _any_json(line, path):
-        case {"logOffset": _}:
+        case {"logOffset": int(reached)}:
             kind = "files"
-        case {"snapshot_id": _}:
+            _check_files(folder, index, reached)
+        case {"snapshot_id": int()}:
             kind = "table"
+        case bool():
+            kind = "unknown"
         case int() | {"0": {"value": _}}:
             kind = "rate"
         case _:
             kind = "unknown"
     return SourceOnDisk(index=index, kind=kind, offset=line, folders=_folders(folder, index) if kind == "files" else ())
+
+
+def _check_files(folder: Path, index: int, reached: int) -> None:
+    log = folder / "sources" / str(index)
+    newest = _newest(log)
+    if reached >= 0 and (newest is None or newest < reached):
+        raise Damaged(log / str(reached), "it is not there, and the offsets name it: the files read so far are not known")
 
 
 def _kind_by_log(folder: Path, index: int) -> str:
@@ -129,34 +239,36 @@ def _folders(folder: Path, index: int) -> tuple[str, ...]:
     if newest is None:
         return ()
     path = log / str(newest)
-    path = path if path.exists() else log / f"{newest}.compact"
     found: dict[str, None] = {}
-    for line in _lines(path)[1:]:
-        seen = _json(line, path).get("path")
-        if isinstance(seen, str):
-            found["/" + seen.rpartition("/")[0].removeprefix("file:").lstrip("/")] = None
+    for entry in files_in(path if path.exists() else log / f"{newest}.compact"):
+        if isinstance(seen := entry.get("path"), str):
+            found["/" + unquote(seen.rpartition("/")[0].removeprefix("file:")).lstrip("/")] = None
     return tuple(found)
 
 
 def _operators(state: Path) -> tuple[OperatorOnDisk, ...]:
-    return tuple(_operator(state, int(name)) for name in sorted(_names(state), key=lambda name: name.zfill(9)) if name.isdigit())
+    return tuple(_operator(state, number) for number in sorted(int(name) for name in _names(state) if _NUMBER.fullmatch(name)))
 
 
 def _operator(state: Path, number: int) -> OperatorOnDisk:
     path = state / str(number) / "_metadata" / "metadata"
     if not path.exists():
         return OperatorOnDisk(id=number, name="unknown", partitions=None)
-    info = _json(_lines(path)[-1], path)
+    info = _json(_lines(path, _OPERATOR)[-1], path)
     operator, stores = info.get("operatorInfo"), info.get("stateStoreInfo")
     if not isinstance(operator, dict) or not isinstance(stores, list):
         raise Damaged(path, "it names no operator")
     partitions = stores[0].get("numPartitions") if stores and isinstance(stores[0], dict) else None
-    return OperatorOnDisk(id=number, name=str(operator.get("operatorName", "unknown")), partitions=partitions)
+    return OperatorOnDisk(id=number, name=str(operator.get("operatorName", "unknown")), partitions=_whole(partitions))
 
 
 def _newest(log: Path) -> int | None:
-    numbers = [int(name.removesuffix(".compact")) for name in _names(log) if _BATCH.fullmatch(name.removesuffix(".compact"))]
-    return max(numbers, default=None)
+    return max(_numbers(log), default=None)
+
+
+def _numbers(log: Path) -> set[int]:
+    """Batches of a log, compacted ones too; checksums and temporary files are none."""
+    return {int(name.removesuffix(".compact")) for name in _names(log) if _NUMBER.fullmatch(name.removesuffix(".compact"))}
 
 
 def _names(folder: Path) -> list[str]:
@@ -164,18 +276,25 @@ def _names(folder: Path) -> list[str]:
         return [item.name for item in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except OSError as trouble:
-        raise Damaged(folder, _said(trouble)) from None
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path, versions: tuple[str, ...]) -> list[str]:
+    lines = _text(path).removesuffix("\n").split("\n")
+    if lines == [""]:
+        raise Damaged(path, "it is empty")
+    version = lines[0]
+    if version not in versions and _VERSION.fullmatch(version) and int(version[1:]) > int(versions[-1][1:]):
+        raise TooNew(path, f"it is in version {version}, and Spark 4.1 reads up to {versions[-1]}")
+    if version not in versions:
+        raise Damaged(path, f"its first line is {version!r:.40}, expected {' or '.join(versions)}")
+    return lines
+
+
+def _text(path: Path) -> str:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as trouble:
         raise Damaged(path, _said(trouble)) from None
-    if not lines:
-        raise Damaged(path, "it is empty")
-    return lines
 
 
 def _json(text: str, path: Path) -> dict[str, Any]:
@@ -188,8 +307,12 @@ def _json(text: str, path: Path) -> dict[str, Any]:
 def _any_json(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
-    except ValueError as trouble:
+    except (ValueError, RecursionError) as trouble:
         raise Damaged(path, f"it is not JSON: {trouble}") from None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _said(trouble: Exception) -> str:
