@@ -38,7 +38,7 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
             undefined.append(item.name)
             yield _finding(spec, f"inputs.{item.name}", heart)
     for step in spec.steps:
-        if (heart := _attempt(lambda step=step: views.define_step(session, step))) is not None:
+        if (heart := _attempt(lambda step=step: views.define_step(session, step, spec))) is not None:
             if not _follows_from(heart, undefined):
                 yield _finding(spec, step.name, heart)
             undefined.append(step.name)

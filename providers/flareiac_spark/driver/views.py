@@ -5,6 +5,7 @@ from typing import Any
 
 from flareiac_spark.control import Input, JobSpec, Step, StreamInput, Watermark
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.python_code import python_frame
 from flareiac_spark.driver.refusal import Refusal
 
 OpenInput = Callable[[Any, Input], Any]
@@ -15,10 +16,8 @@ def define_input(session: Any, item: Input, open_input: OpenInput) -> None:
     _define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
 
 
-def define_step(session: Any, step: Step) -> None:
-    if step.sql is None:
-        raise Refusal("STEP_NOT_UNDERSTOOD", f"The step {step.name!r} has no SQL.")
-    _define(_marked(session.sql(step.sql), step.watermark), step.name)
+def define_step(session: Any, step: Step, spec: JobSpec) -> None:
+    _define(_marked(_frame(session, step, spec), step.watermark), step.name)
 
 
 def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
@@ -26,11 +25,20 @@ def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
     for item in spec.inputs:
         define_input(session, item, open_input)
     for step in spec.steps:
-        define_step(session, step)
+        define_step(session, step, spec)
 
 
 def view(session: Any, name: str) -> Any:
     return session.table(quote(name))
+
+
+def _frame(session: Any, step: Step, spec: JobSpec) -> Any:
+    if step.python is not None:
+        earlier = [other.name for other in spec.steps[: spec.steps.index(step)]]
+        return python_frame(session, step, spec.code, [*(item.name for item in spec.inputs), *earlier])
+    if step.sql is None:
+        raise Refusal("STEP_NOT_UNDERSTOOD", f"The step {step.name!r} has neither SQL nor a Python function.")
+    return session.sql(step.sql)
 
 
 def _marked(frame: Any, watermark: Watermark | None) -> Any:

@@ -27,6 +27,7 @@ from flareiac_spark.control import (
     Watermark,
     job_spec_to_json,
 )
+from flareiac_spark.job.code import code_place
 from flareiac_spark.job.spec import input_columns
 from flareiac_spark.places import absolute_place
 from flareiac_spark.stream.spec import table_columns
@@ -34,7 +35,7 @@ from flareiac_spark.stream.spec import table_columns
 
 def spec_of(address: str, attributes: Attributes, references: References, project: Project, *, analysis: bool = False) -> JobSpec:
     """The spec. ``analysis``: with every declared column, and without asking for tables that are not there yet. Raises ``Failure``."""
-    build = _Build(attributes, references, project, analysis)
+    build, code = _Build(attributes, references, project, analysis), code_place(attributes, project)
     spec = JobSpec(
         address=address,
         mode=attributes["mode"],
@@ -46,6 +47,7 @@ def spec_of(address: str, attributes: Attributes, references: References, projec
         restart=Restart(**attributes["restart"]),
         run_id=None,
         foreach_batch=attributes["foreach_batch"],
+        code=None if code is None else str(code),
     )
     if build.problems:
         raise Failure(*(item.at(address=address) for item in build.problems))
@@ -63,7 +65,7 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
         if item["kind"] == "stream" and item["source"]["kind"] == "table":
             # Only a first start looks at it.
             del item["source"]["start_from"]
-    return digest([data, attributes["restart_nonce"]])
+    return digest([data, attributes["restart_nonce"], attributes["application"].get("catalogs")])
 
 
 class _Build:
@@ -94,7 +96,9 @@ class _Build:
         dedup = step["dedup"]
         return Step(
             name=name,
-            sql=step["sql"],
+            sql=step["sql"] if step.get("python") is None else None,
+            python=step.get("python"),
+            params=step.get("params") or {},
             dedup=Dedup(keys=tuple(dedup["keys"]), within_watermark=dedup["within_watermark"]) if dedup else None,
             watermark=_watermark(step["watermark"]),
         )

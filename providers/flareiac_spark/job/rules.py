@@ -39,12 +39,10 @@ def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes
     return default
 
 
-def check(attributes: Attributes, wanted: Attributes, diagnostics: Diagnostics) -> None:
+def check(attributes: Attributes, diagnostics: Diagnostics) -> None:
     """Runs every rule."""
     for rule in _RULES:
         rule(attributes, diagnostics)
-    if wanted.get("code") is not None:
-        _refuse(diagnostics, "FIK031", "Python code is not supported yet", "This version knows steps in SQL. Remove code.", "code")
 
 
 def _known_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
@@ -165,7 +163,8 @@ def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
 
 def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
     streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
-    return stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams)
+    in_python = (StatefulStep(step=name, kind=Stateful.UNKNOWN) for name, step in attributes["steps"].items() if step["python"] is not None)
+    return (*stateful_steps({name: step["sql"] for name, step in attributes["steps"].items()}, streams), *in_python)
 
 
 def _has_watermark(attributes: Attributes) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project, References
@@ -12,6 +12,7 @@ from flareiac_spark.checkpoint.spec import conf_of
 from flareiac_spark.column_types import NotAType, normal_type
 from flareiac_spark.engine.spec import checked_conf
 from flareiac_spark.job import rules
+from flareiac_spark.job.code import declared_code, python_step
 from flareiac_spark.sql.relations import columns_given, columns_read
 from flareiac_spark.stream.spec import columns_of, files_place, table_columns, watermark_of
 
@@ -25,6 +26,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     mode = wanted.get("mode") or "stream"
     trigger = rules.trigger_of(wanted.get("trigger"), mode, diagnostics)
     steps = _steps(wanted.get("step") or {}, diagnostics)
+    code = declared_code(wanted.get("code"), steps, project, diagnostics)
     inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
     outputs = _outputs(wanted.get("output") or {}, steps, inputs, references)
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
@@ -38,6 +40,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "inputs": inputs,
         "steps": steps,
         "step_order": list(steps),
+        "code": code,
         "outputs": outputs,
         "conf": _conf(wanted.get("conf"), checkpoint, references, diagnostics),
         "restart": _restart(wanted.get("restart"), diagnostics),
@@ -51,7 +54,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "comment": wanted.get("comment"),
         "tags": wanted.get("tags"),
     }
-    rules.check(attributes, wanted, diagnostics)
+    rules.check(attributes, diagnostics)
     return attributes
 
 
@@ -90,9 +93,14 @@ def _chosen(kind: str, reference: Data, references: References) -> Reference | N
 
 
 def _application(engine: Reference | None, references: References) -> Attributes:
-    """The engine's settings as they concern the job: a change of them restarts the application, and so the job."""
+    """The settings that the job runs with: those of the engine, whose change restarts the application, and its catalogs, as digests."""
     resolved = references.get(engine.address) if engine else None
-    return dict(resolved.attributes) if resolved else {}
+    if resolved is None:
+        return {}
+    catalogs = {
+        item.attributes["name"]: digest(item.attributes.get("spark_conf")) for item in references.values() if item.type == "catalog"
+    }
+    return {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
 
 
 def _checkpoint(checkpoint: Data, references: References) -> Attributes:
@@ -103,20 +111,30 @@ def _checkpoint(checkpoint: Data, references: References) -> Attributes:
 
 
 def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
+    """By name. A step in Python has no SQL: "" reads as a query of which nothing can be told."""
     found: Attributes = {}
     for name, step in declared.items():
-        if step.get("python") is not None:
-            why = "This version knows steps in SQL: write sql instead."
-            diagnostics.error("FIK031", "Steps in Python are not supported yet", why, attribute=("step", name, "python"))
-        elif not isinstance(step.get("sql"), str) or not step["sql"].strip():
-            why = "Write the query: sql = <<-SQL ... SQL. It must be known when the plan is made."
-            diagnostics.error("FIK031", f"The step {name} has no SQL", why, attribute=("step", name))
+        _one_way(name, step, diagnostics)
         found[name] = {
             "sql": step.get("sql") if isinstance(step.get("sql"), str) else "",
+            **python_step(step, ("step", name), diagnostics),
             "dedup": _dedup(step.get("dedup"), ("step", name, "dedup"), diagnostics),
             "watermark": watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
         }
     return found
+
+
+def _one_way(name: str, step: Attributes, diagnostics: Diagnostics) -> None:
+    sql, python = step.get("sql"), step.get("python")
+    if sql is not None and python is not None:
+        why = "A step is a query or a function. Make a second step of one of them: it reads the first one by its name."
+        diagnostics.error("FIK031", f"The step {name} has SQL and a Python function", why, attribute=("step", name, "python"))
+    elif python is UNKNOWN:
+        why = "It must be known when the plan is made."
+        diagnostics.error("FIK031", f"The function of step {name} is not known yet", why, attribute=("step", name, "python"))
+    elif python is None and not (isinstance(sql, str) and sql.strip()):
+        why = 'Write the query, sql = <<-SQL ... SQL, or python = "module:function". It must be known when the plan is made.'
+        diagnostics.error("FIK031", f"The step {name} has no query", why, attribute=("step", name))
 
 
 def _inputs(declared: Attributes, steps: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
