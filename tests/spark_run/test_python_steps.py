@@ -148,7 +148,11 @@ BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
     "not_utf8": (b"x = '\xff'\n" + PASS.encode(), "CODE_FAILED", ("steps.py:1: ", "utf-8")),
     "no_python": ("def clean(:\n", "CODE_FAILED", ("steps.py:1: SyntaxError",)),
     "no_function": ("x = 1\n", "CODE_FUNCTION_MISSING", ("no function clean in the module steps",)),
-    "no_input": ("def clean(spark, inputs, params):\n    return inputs['rwa']\n", "CODE_FAILED", ("steps.py:2: UnknownFrame: ", "'rwa'. There are raw.")),
+    "no_input": (
+        "def clean(spark, inputs, params):\n    return inputs['rwa']\n",
+        "CODE_FAILED",
+        ("steps.py:2: UnknownFrame: ", "'rwa'. There are raw."),
+    ),
     "no_import": ("import helpers_of_nobody\n" + PASS, "CODE_FAILED", ("steps.py:1: ModuleNotFoundError: ", "'helpers_of_nobody'")),
     "own_error": (
         "class Odd(BaseException):\n    def __str__(self):\n        raise ValueError\n\ndef clean(spark, inputs, params):\n    raise Odd\n",
@@ -160,7 +164,11 @@ BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
         "UNRESOLVED_COLUMN.WITH_SUGGESTION",
         ("steps.py:2: ", "carrier"),
     ),
-    "collects": ("def clean(spark, inputs, params):\n    inputs['raw'].collect()\n", "_LEGACY_ERROR", ("steps.py:2: ", "writeStream.start()")),
+    "collects": (
+        "def clean(spark, inputs, params):\n    inputs['raw'].collect()\n",
+        "_LEGACY_ERROR",
+        ("steps.py:2: ", "writeStream.start()"),
+    ),
     "other_session": (
         "from pyspark.sql import SparkSession\n\ndef clean(spark, inputs, params):\n    return spark.newSession().range(1)\n",
         "CODE_RETURNED_FOREIGN_FRAME",

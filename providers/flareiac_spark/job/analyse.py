@@ -9,6 +9,7 @@ from flareiac.sdk.provider import ApplyRequest
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json
 from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import spec_of
 
 TIMEOUT = 300.0
@@ -37,6 +38,8 @@ def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> li
     ]
     control, cancel = applications.control(engine), requests[0].cancel
     applications.want(engine, requests[0].references, lambda current: current)
+    for request in requests:
+        publish(request.planned or {}, applications.project)
     if applications.bring_up(engine, cancel, requests[0].progress) is None:
         return []
     jobs = tuple(job_spec_to_json(spec) for spec in specs)

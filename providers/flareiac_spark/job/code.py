@@ -78,11 +78,15 @@ def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -
                 why = 'It belongs to a step with python = "module:function". Remove it.'
                 diagnostics.error("FIK088", f"A step in SQL takes no {name}", why, attribute=(*at, name))
         return {"python": None, "params": {}, "stateful": None}
-    if params is not None and not (is_known(params) and not references(params)):
-        why = "The function gets texts, numbers, lists and maps that are known when the plan is made. Name an attribute of the resource."
-        diagnostics.error("FIK088", "params holds something else than plain values", why, attribute=(*at, "params"))
+    if params is not None and not _is_plain(params):
+        why = "They are texts, numbers, lists and maps by name, known when the plan is made: params = { factor = 2 }."
+        diagnostics.error("FIK088", "params are no plain values", why, attribute=(*at, "params"))
         params = None
     return {"python": function, "params": params or {}, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
+
+
+def _is_plain(params: Data) -> bool:
+    return isinstance(params, dict) and is_known(params) and not references(params)
 
 
 def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> Attributes | None:

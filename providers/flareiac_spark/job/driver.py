@@ -24,6 +24,7 @@ from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.analyse import analyse
+from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
@@ -65,6 +66,7 @@ class JobDriver:
         planned = _planned(request)
         engine = planned["application"]
         target = self._target(request, planned)
+        publish(planned, self._applications.project)
         self._leave_old_application(request, engine)
         self._applications.want(engine, request.references, _with(request.address, target.job()))
         if not target.running:

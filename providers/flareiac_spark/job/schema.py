@@ -54,7 +54,7 @@ STEP: Final = Block(
             description="module:function under code, called with (spark, inputs, params); it returns a DataFrame.",
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
-        "params": Attribute(type=MapType(ANY), description="What the function gets as params.", effect="as python"),
+        "params": Attribute(type=ANY, description="What the function gets as params, values of any type by name.", effect="as python"),
         "stateful": Attribute(
             type=_STATEFUL,
             description="The function keeps state of its own: { state_version = 1 }. Raise state_version when its shape changes.",
