@@ -13,6 +13,10 @@ import pytest
 from tests.facts.lake import Home, Lake, make_active
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "fact(name): the fact that a test measures, as rules of the product cite it")
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """An empty catalog of both sides."""
