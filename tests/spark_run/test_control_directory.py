@@ -20,6 +20,7 @@ from flareiac_spark.control import (
     FilesSource,
     JobSpec,
     JobStatus,
+    Moment,
     Operation,
     Output,
     ProcessIdentity,
@@ -161,29 +162,61 @@ def test_logs_of_instances_have_names_of_their_own(control: ControlDirectory) ->
     assert all(path.parent == control.path / "logs" for path in paths)
 
 
+def at(uptime: float, wall: float = 0.0) -> Moment:
+    return Moment(wall=wall, uptime=uptime)
+
+
 class TestLease:
-    def test_is_held_by_a_running_owner_only(self, control: ControlDirectory) -> None:
-        mine = control.take_lease("a", this_process(), now=100.0, seconds=10)
+    def test_is_held_by_a_running_owner_that_renews_it(self, control: ControlDirectory) -> None:
+        mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         assert mine is not None
-        assert control.take_lease("b", this_process(), now=105.0, seconds=10) is None
-        taken = control.take_lease("b", this_process(), now=111.0, seconds=10)
+        assert control.take_lease("b", this_process(), now=at(105), seconds=10) is None
+        assert control.renew_lease(mine, now=at(108), seconds=10) is not None
+        assert control.take_lease("b", this_process(), now=at(115), seconds=10) is None
+        taken = control.take_lease("b", this_process(), now=at(119), seconds=10)
         assert taken is not None
         assert taken.epoch == mine.epoch + 1
-        assert control.renew_lease(mine, now=112.0, seconds=10) is None
+        assert control.renew_lease(mine, now=at(120), seconds=10) is None
+
+    @pytest.mark.parametrize("wall", [-3_600.0, 3_600.0])
+    def test_a_clock_that_jumps_neither_frees_nor_keeps_it(self, control: ControlDirectory, wall: float) -> None:
+        assert control.take_lease("a", this_process(), now=at(100, wall=1_000_000), seconds=10) is not None
+        assert control.take_lease("b", this_process(), now=at(101, wall=1_000_000 + wall), seconds=10) is None
+        assert control.take_lease("b", this_process(), now=at(111, wall=1_000_000 + wall), seconds=10) is not None
 
     def test_is_taken_over_at_once_when_its_owner_is_gone(self, control: ControlDirectory) -> None:
         gone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         identity = ProcessIdentity(pid=gone.pid, started=start_of(gone.pid) or "?")
-        assert control.take_lease("a", identity, now=100.0, seconds=1000) is not None
-        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is None
+        assert control.take_lease("a", identity, now=at(100), seconds=1000) is not None
+        assert control.take_lease("b", this_process(), now=at(101), seconds=10) is None
         gone.communicate(b"\n")
-        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is not None
+        assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
     def test_released_is_free(self, control: ControlDirectory) -> None:
-        mine = control.take_lease("a", this_process(), now=100.0, seconds=1000)
+        mine = control.take_lease("a", this_process(), now=at(100), seconds=1000)
         assert mine is not None
-        control.release_lease(mine)
-        assert control.take_lease("b", this_process(), now=101.0, seconds=10) is not None
+        control.release_lease(mine, now=at(101))
+        assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
+
+    def test_of_another_host_is_watched_for_its_whole_term(self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
+        monkeypatch.undo()
+        assert mine is not None
+        assert control.take_lease("b", this_process(), now=at(9_999, wall=9_999), seconds=10) is None
+        renewed = control.renew_lease(mine, now=at(105), seconds=10)
+        assert control.take_lease("b", this_process(), now=at(9_999), seconds=10, watched=mine) is None
+        assert control.take_lease("b", this_process(), now=at(9_999), seconds=10, watched=renewed) is not None
+
+    def test_damaged_is_nobodys_to_take_and_its_owners_to_repair(self, control: ControlDirectory) -> None:
+        mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
+        assert mine is not None
+        (control.path / "lease.json").write_text('{"version":1,"own')
+        with pytest.raises(ControlError, match="not JSON"):
+            control.take_lease("b", this_process(), now=at(500), seconds=10)
+        assert control.renew_lease(mine, now=at(101), seconds=10) is not None
+        (control.path / "lease.json").write_text('{"version":2}')
+        assert control.renew_lease(mine, now=at(102), seconds=10) is None
 
 
 def test_a_pid_used_again_is_another_process() -> None:

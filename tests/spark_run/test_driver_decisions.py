@@ -170,6 +170,20 @@ def test_a_lost_commit_race_may_be_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (None, "Cannot load current offset at snapshot 12, the snapshot was expired or removed"),
+        (None, "Cannot process overwrite snapshot: 7, to ignore overwrites, set streaming-skip-overwrite-snapshots=true"),
+        ("STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA", "another operator"),
+        ("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "another schema"),
+    ],
+)
+def test_what_no_second_start_mends_is_permanent(condition: str | None, message: str) -> None:
+    chain = [link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] x", "STREAM_FAILED")]
+    assert choose([*chain, link("java.lang.IllegalStateException", message, condition)]).permanent
+
+
+@pytest.mark.parametrize(
     ("output", "heart"),
     [
         ("WARN x\nUnrecognized VM option 'Nope'\nError: Could not create the Java Virtual Machine.\n", "Unrecognized VM option 'Nope'"),

@@ -5,7 +5,7 @@ raised as a ``Failure`` whose diagnostics tell the heart of it. Killing the comm
 """
 
 from flareiac_spark.application.launch import Launch, ensure_running
-from flareiac_spark.application.liveness import Liveness, is_alive, liveness
+from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
 from flareiac_spark.application.questions import run_operation, stop_application, wait_for
 from flareiac_spark.application.trouble import control_trouble
 
@@ -19,4 +19,5 @@ __all__ = [
     "run_operation",
     "stop_application",
     "wait_for",
+    "why_unknown",
 ]

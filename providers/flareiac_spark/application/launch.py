@@ -13,11 +13,13 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import trouble
 from flareiac_spark.application.last_words import last_words
-from flareiac_spark.application.liveness import Liveness, liveness
+from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
 from flareiac_spark.control.processes import start_of
 
 _POLL_SECONDS = 0.1
+_NEXT_BEAT_SECONDS = 6.0
+"""A living driver speaks three times within it."""
 _SPAWN = 'exec "$@" </dev/null >"$FLAREIAC_DRIVER_OUTPUT" 2>&1 & echo $!'
 """The shell ends at once and hands its child to the system, so that a driver that ends never stays behind as a zombie of a command."""
 
@@ -43,9 +45,9 @@ def ensure_running(
     try:
         control.prepare()
         status = control.read_status()
-        match liveness(status):
+        match _awaited_liveness(control, status, cancel or threading.Event()):
             case Liveness.UNKNOWN if status is not None:
-                raise Failure(trouble.is_silent(status.application.pid, status.application.host))
+                raise Failure(trouble.is_silent(why_unknown(status)))
             case Liveness.ALIVE:
                 process = None
             case _:
@@ -53,6 +55,14 @@ def ensure_running(
         return _wait_until_ready(control, process, deadline, timeout, cancel or threading.Event())
     except ControlError as failure:
         raise Failure(trouble.control_trouble(failure)) from failure
+
+
+def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:
+    """One that has been silent may be about to speak: a clock was set, or a machine woke up."""
+    deadline = time.monotonic() + _NEXT_BEAT_SECONDS
+    while (lives := liveness(status)) is Liveness.UNKNOWN and time.monotonic() < deadline and not cancel.wait(_POLL_SECONDS):
+        status = control.read_status()
+    return lives
 
 
 def launch_conf(launch: Launch) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """Does an application live? Its heartbeat speaks where it is fresh; where it is not, only the operating system can tell."""
 
 import socket
-import time
 from enum import StrEnum
 
-from flareiac_spark.control import ProcessIdentity, Status, is_running
+from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
 
 FRESH_SECONDS = 20.0
 """A heartbeat comes every 2 s; a busy machine may delay some."""
+_AHEAD_SECONDS = 5.0
+"""By which the clocks of two hosts may differ."""
 
 
 class Liveness(StrEnum):
@@ -17,21 +18,44 @@ class Liveness(StrEnum):
     GONE = "gone"
 
 
-def liveness(status: Status | None, *, now: float | None = None) -> Liveness:
+def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
     """What the last status and this host's processes tell together."""
     if status is None or status.application.phase == "ended":
         return Liveness.GONE
-    about = status.application
-    here = about.host == socket.gethostname()
-    if here and not is_running(ProcessIdentity(pid=about.pid, started=about.pid_started)):
+    if is_here(status) and not is_running(driver_of(status)):
         return Liveness.GONE
-    fresh = (time.time() if now is None else now) - status.heartbeat < FRESH_SECONDS
+    fresh = -_AHEAD_SECONDS < silent_seconds(status, now or moment()) < FRESH_SECONDS
     return Liveness.ALIVE if fresh else Liveness.UNKNOWN
 
 
-def is_alive(status: Status | None, *, now: float | None = None) -> bool:
+def is_alive(status: Status | None, *, now: Moment | None = None) -> bool:
     """Whether the application certainly runs; ``liveness`` tells "gone" from "unknown"."""
     return liveness(status, now=now) is Liveness.ALIVE
+
+
+def silent_seconds(status: Status, now: Moment) -> float:
+    """How long ago its heartbeat was; negative if it lies in the future, as it does when clocks differ or one was set back.
+
+    On the application's own host no clock that can be set is asked.
+    """
+    if status.uptime is not None and is_here(status):
+        return now.uptime - status.uptime
+    return now.wall - status.heartbeat
+
+
+def why_unknown(status: Status, *, now: Moment | None = None) -> str:
+    """Why it is neither called alive nor gone, in words."""
+    about, silent = status.application, silent_seconds(status, now or moment())
+    if silent < 0:
+        when = f"its heartbeat lies {-silent:.0f} s in the future, so that clocks differ or one was set back"
+    else:
+        when = f"its last heartbeat is {silent:.0f} s old"
+    what = "is there: suspended, or on an overloaded machine" if is_here(status) else "can not be seen from here"
+    return f"{when}, and its process {about.pid} on {about.host} {what}"
+
+
+def is_here(status: Status) -> bool:
+    return status.application.host == socket.gethostname()
 
 
 def driver_of(status: Status) -> ProcessIdentity:

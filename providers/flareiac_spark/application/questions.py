@@ -70,7 +70,12 @@ def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cance
         return True
     driver, jvm, cancel = driver_of(status), jvm_of(status), cancel or threading.Event()
     if liveness(status) is not Liveness.GONE and is_running(driver):
-        os.kill(driver.pid, signal.SIGTERM)
+        try:
+            os.kill(driver.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass  # it ended by itself just now
+        except PermissionError:
+            raise Failure(trouble.not_ours(driver.pid)) from None
     deadline = time.monotonic() + timeout
     while is_running(driver) or (jvm is not None and is_running(jvm)):
         if cancel.is_set():

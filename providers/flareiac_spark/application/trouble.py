@@ -41,13 +41,18 @@ def does_not_end(pid: int, seconds: float) -> Diagnostic:
     return error("FIK805", "The Spark application does not end", detail)
 
 
-def is_silent(pid: int, host: str) -> Diagnostic:
+def is_silent(why: str) -> Diagnostic:
     detail = (
-        f"The process {pid} on {host} exists but has sent no heartbeat for a while: it may be suspended, or the machine overloaded. "
-        "Nothing was started beside it. Let it continue, or kill it; then try again."
+        f"{why[:1].upper()}{why[1:]}. It may still write, so nothing was started beside it. Let it continue, or end that process if it is "
+        "dead for good; then try again."
     )
     return error("FIK806", "The Spark application does not answer", detail)
 
 
 def not_startable(why: str) -> Diagnostic:
     return error("FIK807", "The Spark application can not be started", why)
+
+
+def not_ours(pid: int) -> Diagnostic:
+    detail = f"The process {pid} belongs to another user. Ask them to end it, or run the command as that user."
+    return error("FIK808", "The Spark application can not be stopped", detail)

@@ -8,7 +8,7 @@ from flareiac_spark.control.desired import ApplicationSettings, Desired, Desired
 from flareiac_spark.control.directory import ControlDirectory
 from flareiac_spark.control.lease import Lease
 from flareiac_spark.control.operations import Analysed, Finding, Finish, Marks, Operation, Result, Target, Truncate, Truncated
-from flareiac_spark.control.processes import ProcessIdentity, is_running, this_process
+from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running, moment, this_process
 from flareiac_spark.control.spec import (
     Dedup,
     FilesInput,
@@ -53,6 +53,7 @@ __all__ = [
     "Lease",
     "Marks",
     "Merge",
+    "Moment",
     "Operation",
     "Output",
     "OutputResult",
@@ -78,5 +79,6 @@ __all__ = [
     "is_running",
     "job_spec_from_json",
     "job_spec_to_json",
+    "moment",
     "this_process",
 ]

@@ -1,5 +1,6 @@
 """How is a JSON file written so that every reader sees the old or the new one, also after a crash? Touches the disk."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -25,6 +26,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
         scratch.replace(path)
         _sync_directory(path.parent)
     except OSError as failure:
+        with contextlib.suppress(OSError):
+            scratch.unlink(missing_ok=True)  # on a full disk the half-written copy would take the room that the next try needs
         raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be written: {failure.strerror or failure}") from failure
 
 
@@ -57,7 +60,7 @@ def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
     except OSError as failure:
         raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be opened: {failure.strerror or failure}") from failure
     try:
-        while not _try_lock(handle):
+        while not _try_lock(handle, path):
             if time.monotonic() > deadline:
                 raise ControlError(Trouble.BUSY, str(path), f"another process has held it for {timeout:.0f} s")
             time.sleep(0.02)
@@ -66,11 +69,13 @@ def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
         os.close(handle)
 
 
-def _try_lock(handle: int) -> bool:
+def _try_lock(handle: int, path: Path) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as failure:
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be locked: {failure.strerror or failure}") from failure
     return True
 
 

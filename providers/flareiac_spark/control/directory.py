@@ -1,5 +1,6 @@
 """Where does what stand in a control directory? Reads and writes its files; every failure is a ``ControlError``."""
 
+import contextlib
 import re
 import socket
 from collections.abc import Callable
@@ -10,9 +11,9 @@ from urllib.parse import quote
 
 from flareiac_spark.control.atomic_files import locked, read_json, write_json
 from flareiac_spark.control.desired import Desired
-from flareiac_spark.control.lease import Lease
+from flareiac_spark.control.lease import Lease, Standing
 from flareiac_spark.control.operations import Operation, Result
-from flareiac_spark.control.processes import ProcessIdentity
+from flareiac_spark.control.processes import Moment, ProcessIdentity
 from flareiac_spark.control.records import Mismatch, decode, encode
 from flareiac_spark.control.status import Status
 from flareiac_spark.control.trouble import ControlError, Trouble
@@ -45,13 +46,17 @@ class ControlDirectory:
         """What should run, or None if nobody has said anything yet."""
         return self._read("desired.json", Desired)
 
-    def desired_stamp(self) -> tuple[int, int] | None:
+    def desired_stamp(self) -> tuple[int, int, int] | None:
         """Changes whenever ``desired.json`` is replaced; a cheap way to watch it."""
+        return self.stamp("desired.json")
+
+    def stamp(self, name: str) -> tuple[int, int, int] | None:
+        """Changes whenever that file is replaced; None while there is none."""
         try:
-            seen = (self.path / "desired.json").stat()
+            seen = (self.path / name).stat()
         except OSError:
             return None
-        return (seen.st_mtime_ns, seen.st_ino)
+        return (seen.st_mtime_ns, seen.st_ino, seen.st_size)
 
     def update_desired(self, change: Callable[[Desired], Desired], *, lineage: str, workspace: str, expect: int | None = None) -> Desired:
         """Compare-and-swap under the lock file: ``change`` gets what is there (revision 0: nothing yet) and returns what should be.
@@ -118,7 +123,8 @@ class ControlDirectory:
     def forget_operation(self, operation_id: str) -> None:
         """Removes an operation and its result, once the result was used."""
         for folder in ("operations", "results"):
-            (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what can not be removed is in nobody's way: the id is never used for other work
+                (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
 
     def _result_path(self, operation_id: str) -> Path:
         if not _OPERATION_ID.fullmatch(operation_id):
@@ -130,12 +136,14 @@ class ControlDirectory:
     def read_lease(self) -> Lease | None:
         return self._read("lease.json", Lease)
 
-    def take_lease(self, owner: str, process: ProcessIdentity, *, now: float, seconds: float) -> Lease | None:
-        """The lease if it was free, expired, or its owner's process is gone on this host; None if someone holds it."""
+    def take_lease(
+        self, owner: str, process: ProcessIdentity, *, now: Moment, seconds: float, watched: Lease | None = None
+    ) -> Lease | None:
+        """The lease if it was free, or is still the one that the caller has ``watched`` for its whole term; None if someone may hold it."""
         self.prepare()
         with locked(self.path / ".lease.lock"):
             current = self.read_lease()
-            if current is not None and current.owner != owner and current.is_held(now):
+            if current is not None and current.owner != owner and current != watched and current.standing(now) is not Standing.FREE:
                 return None
             lease = Lease(
                 owner=owner,
@@ -143,24 +151,36 @@ class ControlDirectory:
                 pid=process.pid,
                 pid_started=process.started,
                 epoch=(current.epoch if current else 0) + 1,
-                expires=now + seconds,
+                seconds=seconds,
+                uptime=now.uptime,
+                renewed=now.wall,
             )
             write_json(self.path / "lease.json", encode(lease))
             return lease
 
-    def renew_lease(self, lease: Lease, *, now: float, seconds: float) -> Lease | None:
-        """The same lease with a later expiry, or None if it was lost to another owner."""
+    def renew_lease(self, lease: Lease, *, now: Moment, seconds: float) -> Lease | None:
+        """The same lease, good for another term, or None if it was lost to another owner."""
         with locked(self.path / ".lease.lock"):
-            current = self.read_lease()
-            if current is None or (current.owner, current.epoch) != (lease.owner, lease.epoch):
+            if not self._is_own(lease):
                 return None
-            renewed = lease.renewed(now + seconds)
+            renewed = lease.renew(now, seconds)
             write_json(self.path / "lease.json", encode(renewed))
             return renewed
 
-    def release_lease(self, lease: Lease) -> None:
+    def _is_own(self, lease: Lease) -> bool:
+        try:
+            current = self.read_lease()
+        except ControlError as failure:
+            if failure.kind is Trouble.FUTURE_VERSION:
+                return False  # only a newer release writes those: its driver has taken over
+            if failure.kind is Trouble.DAMAGED:
+                return True  # nobody takes a lease that can not be read, so it is the owner's to repair
+            raise
+        return current is not None and (current.owner, current.epoch) == (lease.owner, lease.epoch)
+
+    def release_lease(self, lease: Lease, *, now: Moment) -> None:
         """Lets the next one in at once; does nothing if the lease was lost."""
-        self.renew_lease(lease, now=0.0, seconds=0.0)
+        self.renew_lease(lease, now=now, seconds=0.0)
 
     # Logs and code
 

@@ -1,27 +1,47 @@
-"""Who drives an application? One process at a time, by a lease with an expiry that its heartbeat renews."""
+"""Who drives an application? One process at a time, by a lease that its heartbeat renews.
+
+No wall clock decides: it can be set, and two hosts never agree. On the owner's host its process and the host's own uptime tell; elsewhere
+a lease is over for who has watched it unchanged for its whole term.
+"""
 
 import socket
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from flareiac_spark.control.processes import ProcessIdentity, is_running
+from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
+
+
+class Standing(StrEnum):
+    """What a lease is worth, as far as one look tells."""
+
+    HELD = "held"
+    FREE = "free"
+    UNCLEAR = "unclear"
+    """Its owner is on another host: only watching tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """``epoch`` grows with every taking. ``expires`` in UTC seconds since 1970; a released lease has expired at 0."""
+    """``epoch`` grows with every taking. ``seconds`` is its term since the last renewal: at ``uptime`` of its host, ``renewed`` in UTC
+    seconds since 1970. A released one has the term 0."""
 
     owner: str
     host: str
     pid: int
     pid_started: str
     epoch: int
-    expires: float
+    seconds: float
+    uptime: float
+    renewed: float
 
-    def is_held(self, now: float) -> bool:
-        """Whether nobody else may take it: not expired and, where that can be seen, its owner's process runs."""
-        if now >= self.expires:
-            return False
-        return self.host != socket.gethostname() or is_running(ProcessIdentity(pid=self.pid, started=self.pid_started))
+    def standing(self, now: Moment) -> Standing:
+        """Whether somebody else may take it: it was released, or its owner's process is gone or silent for its whole term."""
+        if self.seconds <= 0:
+            return Standing.FREE
+        if self.host != socket.gethostname():
+            return Standing.UNCLEAR
+        runs = is_running(ProcessIdentity(pid=self.pid, started=self.pid_started))
+        return Standing.HELD if runs and now.uptime - self.uptime < self.seconds else Standing.FREE
 
-    def renewed(self, expires: float) -> "Lease":
-        return replace(self, expires=expires)
+    def renew(self, now: Moment, seconds: float) -> "Lease":
+        return replace(self, seconds=seconds, uptime=now.uptime, renewed=now.wall)

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,19 @@ class ProcessIdentity:
 
     pid: int
     started: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What two clocks say. ``wall`` is UTC seconds since 1970, which anybody may set; ``uptime`` is in seconds of a clock that only grows
+    and that all processes of one boot of a host share."""
+
+    wall: float
+    uptime: float
+
+
+def moment() -> Moment:
+    return Moment(wall=time.time(), uptime=time.monotonic())
 
 
 def this_process() -> ProcessIdentity:

@@ -56,6 +56,14 @@ class QueryStatus:
     rows_dropped_by_watermark: int | None = None
     input_rows: int = 0
     """Rows read by this run so far."""
+    batch_seconds: float | None = None
+    """How long the last committed batch took."""
+    running_seconds: float | None = None
+    """How long the batch under way has been running, None between batches. This and the next two as of the heartbeat."""
+    quiet_seconds: float | None = None
+    """Since the last commit of this run, or since it began."""
+    behind_seconds: float | None = None
+    """Since it last had read all that its sources had, or since it began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +99,10 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
+    """``heartbeat`` is when it was written; ``uptime`` is the same by the clock of the application's host that nobody sets."""
+
     application: ApplicationStatus
     heartbeat: float
     observed_revision: int
     jobs: Mapping[str, JobStatus] = field(default_factory=dict)
+    uptime: float | None = None

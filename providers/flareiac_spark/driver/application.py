@@ -23,6 +23,7 @@ from flareiac_spark.control import (
     Result,
     Status,
     Trouble,
+    moment,
     this_process,
 )
 from flareiac_spark.control.processes import start_of
@@ -30,11 +31,11 @@ from flareiac_spark.driver import kill_points, logs
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.job_runner import JobRunner, Surroundings
-from flareiac_spark.driver.leadership import LEASE_SECONDS, Leadership
+from flareiac_spark.driver.leadership import Leadership, take_lease
 from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.predecessor import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
-from flareiac_spark.driver.spark_session import Started, end_spark, new_session, start_spark
+from flareiac_spark.driver.spark_session import Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TICK_SECONDS = 0.5
@@ -45,16 +46,16 @@ class Application:
     """``run`` returns the exit code of the process."""
 
     def __init__(self, control: ControlDirectory) -> None:
-        control.prepare()
         self._control = control
         self._log = logs.logger("application", control.application_log)
         self._id = uuid.uuid4().hex
         self._desired: Desired | None = None
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: tuple[int, int, int] | None = None
         self._settings = ApplicationSettings()
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
+        self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
         self._wake, self._ending = threading.Event(), threading.Event()
         self._checkpoints = Checkpoints()
@@ -66,22 +67,25 @@ class Application:
         for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(sign, self._on_signal)
         try:
-            previous = self._control.read_status()
-        except ControlError as failure:
-            self._log.warning("the last status is left aside: %s", failure)
-            previous = None
-        try:
-            lease = self._control.take_lease(self._id, this_process(), now=time.time(), seconds=LEASE_SECONDS)
+            lease = take_lease(self._control, self._id, self._ending, self._log)
         except ControlError as failure:
             return self._refuse(str(failure), EXIT_FAILED)
         if lease is None:
             return self._refuse("another driver runs this application", EXIT_LEASE_HELD)
         kill_points.reach("driver.lease-taken")
+        previous = self._previous()
         wait_until_gone(previous, self._log)
         self._adopt(previous)
         self._leadership = Leadership(self._control, lease, self._status, self._log)
         self._leadership.start()
         return self._lead(self._leadership)
+
+    def _previous(self) -> Status | None:
+        try:
+            return self._control.read_status()
+        except ControlError as failure:
+            self._log.warning("the last status is left aside: %s", failure)
+            return None
 
     def _lead(self, leadership: Leadership) -> int:
         started, code, reason = None, EXIT_FAILED, ""
@@ -143,7 +147,7 @@ class Application:
     def _reconcile(self, started: Started, leadership: Leadership) -> str:
         """Until there is a reason to end; returns it."""
         around = Surroundings(
-            new_session=lambda: new_session(started.session),
+            new_session=lambda: self._new_session(started.session),
             checkpoints=self._checkpoints,
             graceful_seconds=lambda: self._settings.graceful_stop_ms / 1000,
             changed=self._on_change,
@@ -203,6 +207,9 @@ class Application:
             address: Running(digest=runner.job.digest, nonce=runner.job.nonce, stopping=runner.is_stopping)
             for address, runner in self._runners.items()
         }
+        for address, runner in self._runners.items():
+            if (job := wanted.get(address)) is not None and (job.digest, job.nonce) == (runner.job.digest, runner.job.nonce):
+                runner.revise(job)
         for act in decide(wanted, running, self._finished):
             match act:
                 case Start(address):
@@ -220,20 +227,39 @@ class Application:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
         for name in self._control.open_operations():
             if name not in self._operations:
-                self._operations[name] = self._pool.submit(self._serve, name, started.session)
+                self._operations[name] = self._pool.submit(self._answer, name, started.session)
 
-    def _serve(self, name: str, session: Any) -> None:
+    def _answer(self, name: str, session: Any) -> None:
+        """Serves an operation and writes its result, which is kept where it can not be written yet: the work is not done again."""
+        result = self._unwritten.get(name) or self._serve(name, session)
+        if result is None:
+            return
+        try:
+            self._control.write_result(result)
+        except ControlError as failure:
+            if name not in self._unwritten:
+                self._log.error("a result waits to be written: %s", failure)
+            self._unwritten[name] = result
+        else:
+            self._unwritten.pop(name, None)
+
+    def _serve(self, name: str, session: Any) -> Result | None:
         try:
             operation = self._control.read_operation(name)
             if operation is None or self._control.read_result(name) is not None:
-                return
-            workshop = Workshop(new_session=lambda: new_session(session), checkpoints=self._checkpoints, log=self._log)
-            result = serve(operation, workshop)
+                return None
+            workshop = Workshop(new_session=lambda: self._new_session(session), checkpoints=self._checkpoints, log=self._log)
+            return serve(operation, workshop)
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
             heart = heart_of(failure)
-            result = Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
-        self._control.write_result(result)
+            return Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
+
+    def _new_session(self, root: Any) -> Any:
+        """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can take."""
+        session = new_session(root)
+        set_catalogs(session, self._settings.conf)
+        return session
 
     def _is_idle(self) -> bool:
         if self._runners or self._operations:
@@ -250,9 +276,11 @@ class Application:
             for address, job in (desired.jobs if desired is not None else {}).items()
         }
         running = {address: runner.status for address, runner in tuple(self._runners.items())}
+        now = moment()
         return Status(
             application=self._about,
-            heartbeat=time.time(),
+            heartbeat=now.wall,
+            uptime=now.uptime,
             observed_revision=desired.revision if desired is not None else 0,
             jobs={**stopped, **dict(self._finished), **running},
         )

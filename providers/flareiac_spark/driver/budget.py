@@ -11,6 +11,10 @@ class Budget:
     def __init__(self, restart: Restart) -> None:
         self._restart, self._failures = restart, list[float]()
 
+    def revise(self, restart: Restart) -> None:
+        """Other rules for the failures there were and those to come."""
+        self._restart = restart
+
     def failures(self, now: float) -> int:
         """How many count now."""
         self._failures = [then for then in self._failures if now - then < self._restart.within_ms / 1000]

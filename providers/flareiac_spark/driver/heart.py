@@ -14,6 +14,13 @@ _WRAPPERS = frozenset({"STREAM_FAILED", "WRITING_JOB_ABORTED", "TASK_WRITE_FAILE
 _WRAPPER_CLASSES = frozenset(
     {"InvocationTargetException", "ExecutionException", "UncheckedExecutionException", "UndeclaredThrowableException"}
 )
+_PERMANENT_CONDITIONS = ("NOT_COMPATIBLE", "INCOMPATIBLE", "NOT_MATCH_IN_STATE_METADATA", "UNSUPPORTED_STREAMING")
+_PERMANENT_TEXTS = (
+    "sources in the checkpoint",
+    "Cannot load current offset at snapshot",  # Iceberg: the snapshot of the last offset was expired
+    "Cannot process overwrite snapshot",  # Iceberg: the stream's table was overwritten, and the stream does not skip that
+    "Cannot process delete snapshot",
+)
 _IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
 _FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
@@ -97,12 +104,12 @@ def _links(throwable: Any) -> Iterator[Link]:
 
 
 def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
-    """Analysis errors and state that does not fit: the same start would fail the same way."""
+    """The same start would fail the same way: what is written does not resolve, its state does not fit, or its offsets are gone."""
     if any(_short(link.class_name).endswith(("AnalysisException", "ParseException")) for link in chain):
         return True
-    if "NOT_COMPATIBLE" in error_class or "INCOMPATIBLE" in error_class:
+    if any(word in error_class for word in _PERMANENT_CONDITIONS):
         return True
-    return any("sources in the checkpoint" in link.message for link in chain)
+    return any(text in link.message for link in chain for text in _PERMANENT_TEXTS)
 
 
 def _first_lines(message: str) -> str:

@@ -1,5 +1,6 @@
 """The life of one job in the application: a thread that starts it, starts it again after failures, and ends with a last status."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -33,10 +34,22 @@ class JobRunner(threading.Thread):
         self.address, self.job = address, job
         self.status = JobStatus(phase="pending", digest=job.digest, nonce=job.nonce, since=time.time())
         self._around, self._log, self._stop_asked = around, log, threading.Event()
+        self._budget: Budget | None = None
 
     @property
     def is_stopping(self) -> bool:
         return self._stop_asked.is_set()
+
+    def revise(self, job: DesiredJob) -> None:
+        """Takes in what may differ between two jobs of one digest: the restart budget."""
+        if job.spec.get("restart") == self.job.spec.get("restart"):
+            return
+        with contextlib.suppress(ControlError):  # a spec that is not understood is said so at the next start
+            restart = job_spec_from_json(dict(job.spec)).restart
+            self.job = job
+            if self._budget is not None:
+                self._budget.revise(restart)
+            self._log.info("restart budget: %s", restart)
 
     def ask_to_stop(self) -> None:
         self._stop_asked.set()
@@ -47,7 +60,7 @@ class JobRunner(threading.Thread):
         except ControlError as failure:
             self._become("failed", last_error=ErrorHeart(error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True))
             return
-        budget = Budget(spec.restart)
+        budget = self._budget = Budget(spec.restart)
         while not self._stop_asked.is_set():
             pause = self._attempt(spec, budget)
             if pause is None:

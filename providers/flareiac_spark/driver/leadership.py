@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from logging import Logger
 
-from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status
+from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status, moment, this_process
+from flareiac_spark.control.lease import Standing
 
 BEAT_SECONDS = 2.0
 LEASE_SECONDS = 30.0
@@ -13,14 +14,42 @@ _SHORTEST_SECONDS = 0.2
 """Between two writes of the status, however often it changes."""
 
 
+def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log: Logger) -> Lease | None:
+    """The lease, None if somebody else drives the application (or ``over`` was set).
+
+    The lease of a process that can not be seen from here is watched: renewed, it is held; unchanged for its whole term, it is taken.
+    """
+    watched: Lease | None = None
+    deadline = time.monotonic()
+    while not over.is_set():
+        patient = time.monotonic() >= deadline
+        lease = control.take_lease(owner, this_process(), now=moment(), seconds=LEASE_SECONDS, watched=watched if patient else None)
+        if lease is not None:
+            return lease
+        seen = control.read_lease()
+        if seen is None or seen.standing(moment()) is Standing.FREE:
+            continue
+        if seen.standing(moment()) is Standing.HELD or (watched is not None and seen != watched):
+            return None
+        if watched is None:
+            log.info("watching the lease of process %s on %s, which can not be seen from here", seen.pid, seen.host)
+            watched, deadline = seen, time.monotonic() + seen.seconds
+        over.wait(BEAT_SECONDS)
+    return None
+
+
 class Leadership:
-    """Writes nothing any more once the lease is lost."""
+    """Writes nothing any more once the lease is lost.
+
+    While its directory can not be written it goes on: what it commits carries marks, so that even a second driver would repeat nothing.
+    """
 
     def __init__(self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger) -> None:
         self.lost = threading.Event()
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._changed, self._over = threading.Event(), threading.Event()
         self._writing = threading.Lock()
+        self._told = ""
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
@@ -36,14 +65,18 @@ class Leadership:
             if self.lost.is_set():
                 return
             try:
-                renewed = self._control.renew_lease(self._lease, now=time.time(), seconds=LEASE_SECONDS)
+                renewed = self._control.renew_lease(self._lease, now=moment(), seconds=LEASE_SECONDS)
                 if renewed is None:
                     self.lost.set()
                     return
                 self._control.write_status(self._status())
             except ControlError as failure:
-                # A full disk or a lost mount may pass; the lease runs out by itself if it does not.
-                self._log.error("the status could not be written: %s", failure)
+                # A full disk or a lost mount may pass; what runs goes on, and nobody takes it for dead while its process lives.
+                if str(failure) != self._told:
+                    self._log.error("the status could not be written: %s", failure)
+                self._told = str(failure)
+            else:
+                self._told = ""
 
     def end(self) -> None:
         """Writes the last status and lets the next one in."""
@@ -52,7 +85,10 @@ class Leadership:
         self._thread.join()
         self.publish()
         if not self.lost.is_set():
-            self._control.release_lease(self._lease)
+            try:
+                self._control.release_lease(self._lease, now=moment())
+            except ControlError as failure:
+                self._log.error("the lease could not be released: %s", failure)
 
     def _beat(self) -> None:
         while not self._over.is_set() and not self.lost.is_set():

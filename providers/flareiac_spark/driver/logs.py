@@ -11,10 +11,18 @@ def logger(name: str, path: Path) -> logging.Logger:
     """A logger that writes to one rotated file alone; asked again, the same one."""
     log = logging.getLogger(f"flareiac.{name}")
     if not log.handlers:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8")
+        handler = _handler(path)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         log.addHandler(handler)
         log.setLevel(logging.INFO)
         log.propagate = False
     return log
+
+
+def _handler(path: Path) -> logging.Handler:
+    """A place that can not be written is no reason to run nothing: the lines go to the driver's output then."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return logging.handlers.RotatingFileHandler(path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8")
+    except OSError:
+        return logging.StreamHandler()

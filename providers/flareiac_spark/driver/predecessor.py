@@ -1,5 +1,6 @@
 """Is anything left of the application that ran here before? Nothing starts until its JVM is gone."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -23,6 +24,7 @@ def wait_until_gone(previous: Status | None, log: Logger) -> None:
     while is_running(jvm):
         if time.monotonic() > deadline:
             log.warning("the JVM %s of a dead driver does not end; killing it", jvm.pid)
-            os.kill(jvm.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(jvm.pid, signal.SIGKILL)
             deadline += _PATIENCE_SECONDS
         time.sleep(0.1)

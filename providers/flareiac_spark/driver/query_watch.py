@@ -3,6 +3,9 @@
 import contextlib
 import datetime as dt
 import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flareiac_spark.control import QueryStatus
@@ -18,6 +21,8 @@ class QueryWatch:
         self.query = query
         self.status = QueryStatus(output=output, id=query.id, run_id=query.runId)
         self.idle = False
+        self._moved_at = self._level_at = time.monotonic()
+        self._batch_at: float | None = None
         self._quiet_looks = 0
         self._seen: tuple[int, str] | None = None
 
@@ -26,7 +31,9 @@ class QueryWatch:
         fresh = self._fresh_reports()
         if fresh:
             self._take(fresh)
-        self._judge_idleness(bool(fresh))
+        seen = self.query.status
+        self._judge_idleness(bool(fresh), seen)
+        self._measure(bool(fresh), seen, time.monotonic())
         return len(fresh)
 
     def _fresh_reports(self) -> list[Any]:
@@ -46,12 +53,13 @@ class QueryWatch:
         report = json.loads(fresh[-1].json())
         begun = dt.datetime.fromisoformat(report["timestamp"]).timestamp()
         state = report.get("stateOperators", [])
-        self.status = QueryStatus(
-            output=self.status.output,
-            id=self.status.id,
-            run_id=self.status.run_id,
+        took = report.get("durationMs", {}).get("triggerExecution", 0) / 1000
+        self._level_at = time.monotonic() if _is_level(report) else self._level_at
+        self.status = replace(
+            self.status,
             batch=report["batchId"],
-            last_commit=begun + report.get("durationMs", {}).get("triggerExecution", 0) / 1000,
+            last_commit=begun + took,
+            batch_seconds=took,
             input_rows_per_second=_number(report.get("inputRowsPerSecond")),
             processed_rows_per_second=_number(report.get("processedRowsPerSecond")),
             lag={str(at): _lag(source) for at, source in enumerate(report.get("sources", []))},
@@ -61,9 +69,8 @@ class QueryWatch:
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
         )
 
-    def _judge_idleness(self, worked: bool) -> None:
+    def _judge_idleness(self, worked: bool, seen: Mapping[str, Any]) -> None:
         """Idle after two looks in a row without work: with a short trigger one look may fall between two batches."""
-        seen = self.query.status
         if self.status.batch is None and not self._asked():
             return
         waiting = not worked and not seen["isDataAvailable"] and seen["message"].startswith(_WAITING)
@@ -71,9 +78,30 @@ class QueryWatch:
         self._quiet_looks = self._quiet_looks + 1 if waiting or polling else 0
         self.idle = self._quiet_looks >= 2
 
+    def _measure(self, worked: bool, seen: Mapping[str, Any], now: float) -> None:
+        """How long things take, by a clock that nobody sets. A trigger that only asks its sources is no batch."""
+        if worked:
+            self._moved_at = now
+        if self.idle:
+            self._level_at = now
+        active = bool(seen["isTriggerActive"] and seen["isDataAvailable"])
+        self._batch_at = None if not active else now if worked or self._batch_at is None else self._batch_at
+        self.status = replace(
+            self.status,
+            running_seconds=None if self._batch_at is None else now - self._batch_at,
+            quiet_seconds=now - self._moved_at,
+            behind_seconds=now - self._level_at,
+        )
+
     def _asked(self) -> bool:
         """Whether the sources said at least once that there is nothing new. Before its first trigger a query waits too, with work ahead."""
         return bool(self.query._jsq.streamingQuery().noNewData())
+
+
+def _is_level(report: dict[str, Any]) -> bool:
+    """Whether a batch read all that its sources had, as far as they tell."""
+    sources = report.get("sources", [])
+    return bool(sources) and all(item.get("latestOffset") is not None and item.get("endOffset") == item["latestOffset"] for item in sources)
 
 
 def _lag(source: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from flareiac_spark.control import ApplicationSettings
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
 """Environment variable: JSON of settings that belong to this machine (master, class path, JVM flags); they win over the shared ones."""
 
+CATALOG = "spark.sql.catalog."
 _DEFAULTS = {
     "spark.master": "local[*]",
     "spark.ui.enabled": "false",
@@ -75,6 +76,15 @@ def new_session(root: Any) -> Any:
     session = root.newSession()
     session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
     return session
+
+
+def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
+    """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is needed for others."""
+    wanted = {key: value for key, value in conf.items() if key.startswith(CATALOG)}
+    for key in [key for key in session.conf.getAll if key.startswith(CATALOG) and key not in wanted]:
+        session.conf.unset(key)
+    for key, value in wanted.items():
+        session.conf.set(key, value)
 
 
 def end_spark(started: Started, seconds: float) -> None:

@@ -3,6 +3,8 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Failure
@@ -26,9 +28,10 @@ class Needs:
     extensions: frozenset[str] = frozenset()
 
     def joined(self, other: "Needs") -> "Needs":
-        return Needs(
-            conf={**other.conf, **self.conf}, packages=self.packages | other.packages, extensions=self.extensions | other.extensions
-        )
+        """A catalog that both know is taken from here as a whole: a setting that it has no more must not come back from there."""
+        known = {_catalog_in(key) for key in self.conf}
+        kept = {key: value for key, value in other.conf.items() if _catalog_in(key) not in known}
+        return Needs(conf={**kept, **self.conf}, packages=self.packages | other.packages, extensions=self.extensions | other.extensions)
 
 
 def needs_of(references: References) -> Needs:
@@ -46,18 +49,21 @@ def needs_of(references: References) -> Needs:
     return found
 
 
+def _catalog_in(key: str) -> str:
+    return key.removeprefix(_CATALOG).partition(".")[0]
+
+
 def settings(project: Project, location: str, engine: Attributes, needs: Needs) -> ApplicationSettings:
-    """What the application is started with. ``digest`` covers what only a new JVM can take."""
+    """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a session takes."""
     packages = sorted(needs.packages | set(engine["packages"]))
-    conf = {**needs.conf, **engine["conf"], _PACKAGES: ",".join(packages)}
+    conf = {**engine["conf"], _PACKAGES: ",".join(packages)}
     extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(needs.extensions)
     if extensions:
         conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
-    conf = dict(sorted(conf.items()))
     return ApplicationSettings(
-        digest=digest([conf, engine["master"], engine["driver"]]),
+        digest=digest([dict(sorted(conf.items())), engine["master"], engine["driver"]]),
         name=f"flareiac {location.rpartition('/')[2]} ({project.workspace})",
-        conf=conf,
+        conf=dict(sorted({**needs.conf, **conf}.items())),
         log_level=engine["log_level"],
         idle_shutdown_ms=engine["idle_shutdown_ms"],
         graceful_stop_ms=engine["graceful_stop_ms"],
@@ -155,15 +161,28 @@ def packages_of(resources: Iterable[Attributes], references: References) -> tupl
 
 def read_status(control: ControlDirectory) -> Status | None:
     """What the application said last. Raises ``Failure``."""
-    try:
-        return control.read_status()
-    except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+    found: Status | None = _read(control, "status.json", control.read_status)
+    return found
 
 
 def read_desired(control: ControlDirectory) -> Desired | None:
     """What should run. Raises ``Failure``."""
+    found: Desired | None = _read(control, "desired.json", control.read_desired)
+    return found
+
+
+_read_before: Final[dict[Path, tuple[object, Any]]] = {}
+"""Each file as it was understood last: many jobs share one, and it is replaced as a whole."""
+
+
+def _read(control: ControlDirectory, name: str, read: Callable[[], Any]) -> Any:
+    place, stamp = control.path / name, control.stamp(name)
+    known = _read_before.get(place)
+    if known is not None and stamp is not None and known[0] == stamp:
+        return known[1]
     try:
-        return control.read_desired()
+        found = read()
     except ControlError as failure:
         raise Failure(control_trouble(failure)) from failure
+    _read_before[place] = (stamp, found)
+    return found

@@ -1,0 +1,13 @@
+"""From which moment on is a table streamed? Standard library only: the application and the command line both ask."""
+
+import datetime as dt
+
+
+def moment_of(start_from: str, *, now: float) -> int | None:
+    """UTC milliseconds, None for the beginning. ``now`` in UTC seconds. Raises ``ValueError`` for what is no ISO 8601 time."""
+    if start_from == "earliest":
+        return None
+    if start_from == "latest":
+        return int(now * 1000)
+    moment = dt.datetime.fromisoformat(start_from)
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp() * 1000)
