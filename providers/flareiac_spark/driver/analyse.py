@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from flareiac_spark.control import Analysed, ControlError, ErrorHeart, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
-from flareiac_spark.driver import views
+from flareiac_spark.driver import batch_write, micro_batch, sinks, views
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.inputs import empty_input
-from flareiac_spark.driver.outputs import shape
 
 
 def analyse(new_session: Any, operation: Operation) -> Result:
@@ -46,16 +45,18 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
         if output.source in undefined:
             continue
         if (heart := _attempt(lambda output=output: _analyse_output(session, spec, output))) is not None:
+            undefined.append(output.name)
             yield _finding(spec, f"outputs.{output.name}", heart)
+    if spec.foreach_batch and not undefined and (heart := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None:
+        yield _finding(spec, "", heart)
 
 
 def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
-    frame = shape(views.view(session, output.source), output)
-    plan = frame._jdf.queryExecution().analyzed()
-    if spec.mode == "stream":
-        spark = session._jvm.org.apache.spark.sql
-        mode = spark.streaming.OutputMode.Complete() if output.mode == "complete" else spark.streaming.OutputMode.Append()
-        spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plan, mode)
+    frame = micro_batch.shaped(session, views.view(session, output.source), output)
+    if output.mode == "merge":
+        batch_write.check_merge(session, frame, output)
+    if spec.mode == "stream" and not spec.foreach_batch:
+        sinks.check(session, frame, sinks.output_mode(session, [output], [frame]))
 
 
 def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:

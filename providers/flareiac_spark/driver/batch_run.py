@@ -5,10 +5,8 @@ from logging import Logger
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
-from flareiac_spark.driver import kill_points, tables, views
+from flareiac_spark.driver import batch_write, kill_points, micro_batch, tables, views
 from flareiac_spark.driver.inputs import open_input
-from flareiac_spark.driver.outputs import shape, write_options
-from flareiac_spark.driver.refusal import Refusal
 
 RUN_ID = "flareiac.run-id"
 
@@ -16,7 +14,7 @@ RUN_ID = "flareiac.run-id"
 def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
     """Writes the outputs that this run has not written yet."""
     for output in spec.outputs:
-        tables.load(session, output.identifier, output.uuid)
+        tables.target(session, output)
     done = {output.name: _found(session, spec, output) for output in spec.outputs}
     found = all(result is not None for result in done.values())
     if not found:
@@ -29,34 +27,22 @@ def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
 def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
     if spec.run_id is None:
         return None
-    marked = tables.find_mark(session, output.identifier, RUN_ID, spec.run_id)
-    if marked is not None and output.mode != "append" and marked != tables.current_snapshot(session, output.identifier):
+    marked = tables.find_mark(session, output, RUN_ID, spec.run_id)
+    if marked is not None and output.mode != "append" and marked != tables.current_snapshot(session, output):
         return None  # Something else was written since, such as another definition's run: what this run wrote is no longer what is there.
     return None if marked is None else OutputResult(snapshot_id=marked.snapshot_id, rows=marked.rows)
 
 
 def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputResult:
-    from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
-
-    writer = shape(views.view(session, output.source), output).writeTo(tables.spell(output.identifier)).options(**write_options(output))
-    if spec.run_id is not None:
-        writer = writer.option(f"snapshot-property.{RUN_ID}", spec.run_id)
-    kill_points.reach("driver.before-batch-write")
-    match output.mode:
-        case "append":
-            writer.append()
-        case "complete" | "overwrite":
-            writer.overwrite(F.lit(True))
-        case "overwrite_partitions":
-            writer.overwritePartitions()
-        case "merge":
-            raise Refusal("MODE_NOT_SUPPORTED", f"The output {output.name!r} of a batch job can not merge.")
-    kill_points.reach("driver.after-batch-write")
+    rows = micro_batch.shaped(session, views.view(session, output.source), output)
+    kill_points.reach("driver.before-batch-write", output.name)
+    batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})
+    kill_points.reach("driver.after-batch-write", output.name)
     find = (
         spec.run_id is not None and output.mode == "append"
     )  # an overwrite is the newest snapshot, and may not be the first of its run id
-    marked = tables.find_mark(session, output.identifier, RUN_ID, spec.run_id or "") if find else None
-    marked = marked or tables.current_snapshot(session, output.identifier)
+    marked = tables.find_mark(session, output, RUN_ID, spec.run_id or "") if find else None
+    marked = marked or tables.current_snapshot(session, output)
     result = OutputResult(snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0)
     log.info("%s: %s rows written in snapshot %s", output.name, result.rows, result.snapshot_id)
     return result

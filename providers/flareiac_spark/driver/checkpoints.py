@@ -17,8 +17,9 @@ class Checkpoints:
 
     @contextmanager
     def used_by(self, spec: JobSpec) -> Iterator[None]:
-        """Raises ``Refusal`` (worth another try: a stopping query frees its own)."""
+        """Raises ``Refusal`` (worth another try: a stopping query frees its own). One query for all outputs has one checkpoint."""
         paths = [str(Path(output.checkpoint).resolve()) for output in spec.outputs if output.checkpoint is not None]
+        paths = list(dict.fromkeys(paths)) if spec.foreach_batch else paths
         with self._lock:
             for path in paths:
                 user = self._users.get(path)

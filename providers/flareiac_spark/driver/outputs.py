@@ -1,5 +1,6 @@
 """How do columns reach a table? By name, in the table's order, cast as a store assignment; what is required is checked by value."""
 
+from collections.abc import Collection
 from typing import Any
 
 from flareiac_spark.control import Output
@@ -10,20 +11,31 @@ _SAFE_OPTIONS = {"check-nullability": "false"}
 """Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg sees them."""
 
 
-def shape(frame: Any, output: Output) -> Any:
-    """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required columns."""
+def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
+    """The frame with exactly the target's columns. Raises ``Refusal`` for extra and for missing required columns.
+
+    For a merge: with those that the query gives, so that the others keep their values, and those that the merge itself uses (``used``,
+    in lower case).
+    """
     from pyspark.sql.types import StructType
 
-    _refuse_mismatch(frame.columns, output)
+    beside = [name for name in frame.columns if name.lower() in used and not _is_target(name, output)]
+    _refuse_mismatch([name for name in frame.columns if name not in beside], output)
     given = {name.lower(): name for name in frame.columns}
     required = {column.name.lower() for column in output.columns if column.required}
-    target = StructType.fromDDL(spark_columns(output.columns))
+    target: Any = StructType.fromDDL(spark_columns(output.columns))
+    if output.mode == "merge":
+        target = StructType([field for field in target.fields if field.name.lower() in given] + [frame.schema[name] for name in beside])
     checked = [_checked(given[name], output) if name in required else f"{quote(given[name])}" for name in given]
     return frame.selectExpr(*checked).to(target)
 
 
 def write_options(output: Output) -> dict[str, str]:
     return {**_SAFE_OPTIONS, **output.options}
+
+
+def _is_target(name: str, output: Output) -> bool:
+    return name.lower() in {column.name.lower() for column in output.columns}
 
 
 def _refuse_mismatch(given: list[str], output: Output) -> None:

@@ -9,13 +9,15 @@ from logging import Logger
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output, QueryStatus, Trigger
-from flareiac_spark.driver import checkpoints, kill_points, tables, views
+from flareiac_spark.driver import checkpoints, kill_points, micro_batch, sinks, tables, views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.start_times import start_times
 
+ALL = "all"
+"""Stands for the outputs of a job with one query for all of them."""
 LOOK_EVERY = 0.5
 _LOOK_WHILE_STOPPING = 0.05
 
@@ -31,6 +33,14 @@ class QueryFailed(Exception):
         self.java_exception = java_exception
 
 
+class BatchWatch(QueryWatch):
+    """Follows a query whose batches we write."""
+
+    def __init__(self, output: str, query: Any, take: micro_batch.MicroBatch) -> None:
+        super().__init__(output, query)
+        self.take = take
+
+
 def run_stream(
     session: Any, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
 ) -> bool:
@@ -38,10 +48,10 @@ def run_stream(
     views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     watches: list[QueryWatch] = []
     try:
-        for output in spec.outputs:
-            kill_points.reach("driver.before-start")
-            watches.append(_start(session, spec, output))
-            kill_points.reach("driver.after-start")
+        for start in _starts(session, spec, log):
+            kill_points.reach("driver.before-start", spec.address)
+            watches.append(start())
+            kill_points.reach("driver.after-start", spec.address)
         return _follow(watches, stop, graceful_seconds, report, log)
     finally:
         for watch in watches:
@@ -49,27 +59,56 @@ def run_stream(
                 watch.query.stop()
 
 
-def _start(session: Any, spec: JobSpec, output: Output) -> QueryWatch:
-    if output.checkpoint is None:
-        raise Refusal("CHECKPOINT_MISSING", f"The output {output.name!r} of a streaming job has no checkpoint.")
+def _starts(session: Any, spec: JobSpec, log: Logger) -> list[Callable[[], QueryWatch]]:
+    """What starts each query of the job."""
+    if spec.foreach_batch:
+        return [partial(_start_micro_batches, session, spec, spec.outputs, ALL, log)]
+    return [
+        partial(_start_sink, session, spec, output)
+        if sinks.by_epoch(spec, output)
+        else partial(_start_micro_batches, session, spec, (output,), output.name, log)
+        for output in spec.outputs
+    ]
+
+
+def _start_sink(session: Any, spec: JobSpec, output: Output) -> QueryWatch:
+    """A query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
     frame = shape(views.view(session, output.source), output)
     if not frame.isStreaming:
         raise Refusal(
             "NOT_STREAMING", f"{output.source!r} reads no stream, so it can not feed the output {output.name!r} of a streaming job."
         )
-    name = f"{spec.address}/{output.name}"
-    writer = frame.writeStream.queryName(name).outputMode(output.mode).options(**write_options(output))
-    writer = writer.option("checkpointLocation", output.checkpoint)
-    if (trigger := trigger_arguments(spec.trigger)) is not None:
-        writer = writer.trigger(**trigger)
+    writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
     query = writer.toTable(tables.spell(output.identifier))
+    return QueryWatch(output.name, _confirmed(query, spec, output, output.name))
+
+
+def _start_micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger) -> QueryWatch:
+    """A query each of whose batches we write."""
+    for output in outputs:
+        tables.target(session, output)
+    flow = micro_batch.flow_of(session, spec, outputs)
+    take = micro_batch.MicroBatch(address=spec.address, flow=flow, log=log)
+    query = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take).start()
+    return BatchWatch(label, _confirmed(query, spec, outputs[0], label), take)
+
+
+def _writer(frame: Any, spec: JobSpec, output: Output, label: str) -> Any:
+    if output.checkpoint is None:
+        raise Refusal("CHECKPOINT_MISSING", f"The output {output.name!r} of a streaming job has no checkpoint.")
+    writer = frame.writeStream.queryName(f"{spec.address}/{label}").option("checkpointLocation", output.checkpoint)
+    trigger = trigger_arguments(spec.trigger)
+    return writer if trigger is None else writer.trigger(**trigger)
+
+
+def _confirmed(query: Any, spec: JobSpec, output: Output, label: str) -> Any:
     try:
-        checkpoints.confirm(query, output.checkpoint, name)
+        checkpoints.confirm(query, output.checkpoint or "", f"{spec.address}/{label}")
     except Refusal:
         query.stop()
         raise
-    return QueryWatch(output.name, query)
+    return query
 
 
 def trigger_arguments(trigger: Trigger) -> dict[str, Any] | None:
@@ -128,13 +167,15 @@ def _look(watches: Sequence[QueryWatch], log: Logger) -> None:
         if watch.look():
             seen = watch.status
             log.info("%s: batch %s committed, %s rows read in this run", seen.output, seen.batch, seen.input_rows)
-            kill_points.reach("driver.after-batch")
+            kill_points.reach("driver.after-batch", seen.output)
 
 
 def _raise_failure(watch: QueryWatch) -> None:
     failure = watch.query._jsq.exception()
     if failure.isDefined():
-        raise QueryFailed(failure.get())
+        # Of what failed in our own part of a batch the query knows the text alone.
+        cause = watch.take.failure if isinstance(watch, BatchWatch) else None
+        raise cause or QueryFailed(failure.get())
 
 
 def _statuses(watches: Sequence[QueryWatch]) -> tuple[QueryStatus, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flareiac_spark.control import Output
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
 
@@ -19,6 +20,25 @@ class Marked:
 def spell(identifier: Sequence[str]) -> str:
     """``("lake", "demo", "flights")`` as Spark reads it."""
     return ".".join(quote(part) for part in identifier)
+
+
+def spell_target(output: Output) -> str:
+    """The table, or the branch of it, that an output writes, as Spark reads it."""
+    return spell(output.identifier if output.branch is None else (*output.identifier, f"branch_{output.branch}"))
+
+
+def target(session: Any, output: Output) -> Any:
+    """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not what was planned."""
+    table = load(session, output.identifier, output.uuid)
+    if output.branch is not None:
+        reference = table.refs().get(output.branch)
+        if reference is None or not reference.isBranch():
+            shown = ".".join(output.identifier)
+            why = (
+                f"The table {shown} has no branch {output.branch}. Make it first: ALTER TABLE {shown} CREATE BRANCH {quote(output.branch)}"
+            )
+            raise Refusal("BRANCH_NOT_FOUND", why)
+    return table
 
 
 def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
@@ -37,27 +57,27 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
     return table
 
 
-def find_mark(session: Any, identifier: Sequence[str], key: str, value: str) -> Marked | None:
-    """The newest snapshot among the current one's ancestors whose summary carries ``key = value``."""
+def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | None:
+    """The newest snapshot among the ancestors of the output's branch whose summary carries ``key = value``."""
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
-    table = load(session, identifier, None)
+    table = load(session, output.identifier, None)
+    head = table.snapshot(output.branch or "main")
     found = (
-        session.table(f"{spell(identifier)}.snapshots")
+        session.table(f"{spell(output.identifier)}.snapshots")
         .where(F.element_at("summary", key) == value)
         .select("committed_at", "snapshot_id", "summary")
         .collect()
     )
     for row in sorted(found, key=lambda row: row.committed_at, reverse=True):
-        if session._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(table, row.snapshot_id):
-            rows = row.summary.get("added-records", "0")
-            return Marked(snapshot_id=row.snapshot_id, rows=int(rows))
+        if head is not None and session._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(table, head.snapshotId(), row.snapshot_id):
+            return Marked(snapshot_id=row.snapshot_id, rows=int(row.summary.get("added-records", "0")))
     return None
 
 
-def current_snapshot(session: Any, identifier: Sequence[str]) -> Marked | None:
-    """The newest snapshot of the main branch, None if the table is empty."""
-    snapshot = load(session, identifier, None).currentSnapshot()
+def current_snapshot(session: Any, output: Output) -> Marked | None:
+    """The newest snapshot of the output's branch, None if it has none."""
+    snapshot = load(session, output.identifier, None).snapshot(output.branch or "main")
     if snapshot is None:
         return None
     rows = snapshot.summary().get("added-records")

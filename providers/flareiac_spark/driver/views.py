@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from flareiac_spark.control import Input, JobSpec, Step, StreamInput, Watermark
+from flareiac_spark.control import Dedup, Input, JobSpec, Step, StreamInput, Watermark
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.python_code import python_frame
 from flareiac_spark.driver.refusal import Refusal
@@ -13,11 +13,12 @@ OpenInput = Callable[[Any, Input], Any]
 
 def define_input(session: Any, item: Input, open_input: OpenInput) -> None:
     frame = open_input(session, item)
-    _define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
+    define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
 
 
 def define_step(session: Any, step: Step, spec: JobSpec) -> None:
-    _define(_marked(_frame(session, step, spec), step.watermark), step.name)
+    """Its query, then its watermark, which its removal of duplicates may need."""
+    define(_unique(_marked(_frame(session, step, spec), step.watermark), step.dedup), step.name)
 
 
 def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
@@ -26,6 +27,10 @@ def define_all(session: Any, spec: JobSpec, open_input: OpenInput) -> None:
         define_input(session, item, open_input)
     for step in spec.steps:
         define_step(session, step, spec)
+
+
+def define(frame: Any, name: str) -> None:
+    frame.createOrReplaceTempView(quote(name))
 
 
 def view(session: Any, name: str) -> Any:
@@ -45,5 +50,9 @@ def _marked(frame: Any, watermark: Watermark | None) -> Any:
     return frame if watermark is None else frame.withWatermark(watermark.column, watermark.delay)
 
 
-def _define(frame: Any, name: str) -> None:
-    frame.createOrReplaceTempView(quote(name))
+def _unique(frame: Any, dedup: Dedup | None) -> Any:
+    if dedup is None:
+        return frame
+    keys = list(dedup.keys)
+    # Rows that are all there at once have no watermark to wait for.
+    return frame.dropDuplicatesWithinWatermark(keys) if dedup.within_watermark and frame.isStreaming else frame.dropDuplicates(keys)

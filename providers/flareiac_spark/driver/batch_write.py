@@ -1,0 +1,90 @@
+"""How is a frame of a definite set of rows written? In one commit, in the output's mode, to the table or a branch of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flareiac_spark.control import Output
+from flareiac_spark.driver import kill_points, marks, merge_rows, tables
+from flareiac_spark.driver.column_types import quote, spark_columns
+from flareiac_spark.driver.outputs import write_options
+from flareiac_spark.driver.refusal import Refusal
+
+
+def write(frame: Any, output: Output, carry: Mapping[str, str], *, unique: bool = False) -> None:
+    """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary. ``unique``: no key of a merge is there twice.
+
+    Raises what Spark raises, and ``Refusal`` for what no second try can change.
+    """
+    with marks.carried(frame.sparkSession, carry):
+        _write(frame, output, unique)
+
+
+def _write(frame: Any, output: Output, unique: bool) -> None:
+    from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
+
+    writer = frame.writeTo(tables.spell_target(output)).options(**write_options(output))
+    match output.mode:
+        case "append":
+            writer.append()
+        case "complete" | "overwrite":
+            writer.overwrite(F.lit(True))
+        case "overwrite_partitions":
+            writer.overwritePartitions()
+        case "merge":
+            _merge(frame, output, unique)
+
+
+def _merge(frame: Any, output: Output, unique: bool) -> None:
+    session, view = frame.sparkSession, f"__flareiac_{output.name}"
+    frame.createOrReplaceTempView(quote(view))
+    try:
+        statement = merge_rows.statement(session, output, _rows(frame, view, unique=unique))
+        kill_points.reach("driver.in-merge", output.name)
+        session.sql(statement)
+    except Exception as failure:
+        if merge_rows.NOT_UNIQUE in str(failure) or "MERGE_CARDINALITY_VIOLATION" in str(failure):
+            raise _several(output) from failure
+        raise
+    finally:
+        session.catalog.dropTempView(view)
+
+
+def check_merge(session: Any, frame: Any, output: Output) -> None:
+    """Raises what is wrong with a merge's keys and conditions; touches no table. ``frame`` may be a stream."""
+    from pyspark.sql.types import StructType
+
+    merge = merge_rows.rule(output)
+    merge_rows.statement(session, output, _rows(frame, ""))
+    row = StructType.fromDDL(spark_columns(output.columns))
+    there = session.createDataFrame([], row).alias("t")
+    for condition in (merge.update_if, merge.delete_if):
+        if condition is not None:
+            there.crossJoin(frame.alias("s")).where(condition)
+
+
+def _rows(frame: Any, view: str, *, unique: bool = False) -> merge_rows.NewRows:
+    orderable = tuple(field.name for field in frame.schema if _is_orderable(field.dataType))
+    return merge_rows.NewRows(view=view, columns=tuple(frame.columns), orderable=orderable, unique=unique)
+
+
+def _several(output: Output) -> Refusal:
+    on = ", ".join(merge_rows.rule(output).on)
+    why = (
+        f"The output {output.name!r} merges by {on}, and there is more than one row for some value of it, so that it is not certain "
+        "which one counts. Say it: merge = { latest_by = ... } takes the row with the greatest value; or make the rows unique in a step."
+    )
+    return Refusal("MERGE_CARDINALITY", why)
+
+
+def _is_orderable(kind: Any) -> bool:
+    from pyspark.sql import types
+
+    match kind:
+        case types.MapType() | types.VariantType() | types.CalendarIntervalType():
+            return False
+        case types.ArrayType():
+            return _is_orderable(kind.elementType)
+        case types.StructType():
+            return all(_is_orderable(field.dataType) for field in kind)
+        case _:
+            return True

@@ -1,0 +1,132 @@
+"""How do rows of a batch meet the rows of a table? Puts together one MERGE statement; touches no table.
+
+The new rows are called ``s`` and the table's ``t``, as the job's conditions call them. Rows meet by their keys, where null equals null.
+Of rows with equal keys the one with the greatest ``latest_by`` counts; one that the table has by a greater value is left alone, so that a
+row which arrives late changes nothing. (A row that was deleted leaves nothing to compare with: an older one brings it back.) Columns that
+the query does not give keep their values in rows that are there already.
+"""
+# ruff: noqa: S608 - names are quoted, and the conditions are the job's own SQL
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flareiac_spark.control import Merge, Output
+from flareiac_spark.driver import tables
+from flareiac_spark.driver.column_types import quote, spark_type
+from flareiac_spark.driver.refusal import Refusal
+
+NOT_UNIQUE: Final = "MERGE_CARDINALITY"
+"""Begins the message of the error that the statement itself raises."""
+_RANK: Final = "__flareiac_rank"
+_UNMATCHED_DELETE: Final = "__flareiac_deleted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRows:
+    """The view with a batch's rows: their columns, which of those can be ordered, and whether each key is there once for certain."""
+
+    view: str
+    columns: tuple[str, ...]
+    orderable: tuple[str, ...]
+    unique: bool = False
+
+
+def used_columns(session: Any, output: Output) -> frozenset[str]:
+    """Names (in lower case) that the merge needs of a new row, whether the table has them or not."""
+    merge = rule(output)
+    named = {name.lower() for name in (*merge.on, *([merge.latest_by] if merge.latest_by else []))}
+    for condition in (merge.update_if, merge.delete_if):
+        for parts in _attributes(session, condition):
+            if len(parts) == 1 or parts[0].lower() == "s":
+                named.add(parts[min(1, len(parts) - 1)].lower())
+    return frozenset(named)
+
+
+def statement(session: Any, output: Output, rows: NewRows) -> str:
+    """The MERGE. Raises ``Refusal`` for keys that are not there."""
+    merge, target = rule(output), {column.name.lower(): column for column in output.columns}
+    given = [name for name in rows.columns if name.lower() in target]
+    _refuse_missing(output, merge, given)
+    keys = [target[key.lower()].name for key in merge.on]
+    set_columns = [name for name in given if name.lower() not in {key.lower() for key in keys}]
+    meets = " AND ".join(_equal(key, target[key.lower()].required) for key in keys)
+    inserted = ", ".join(quote(name) for name in given)
+    values = ", ".join(f"s.{quote(name)}" for name in given)
+    newer, clauses = _newer(merge, target), []
+    if merge.delete_if is not None:
+        clauses.append(f"WHEN MATCHED{newer} AND ({merge.delete_if}) THEN DELETE")
+    if set_columns:
+        condition = f" AND ({merge.update_if})" if merge.update_if is not None else ""
+        assignments = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in set_columns)
+        clauses.append(f"WHEN MATCHED{newer}{condition} THEN UPDATE SET {assignments}")
+    guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows))
+    clauses.append(f"WHEN NOT MATCHED{guard} THEN INSERT ({inserted}) VALUES ({values})")
+    return f"MERGE INTO {tables.spell_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
+
+
+def rule(output: Output) -> Merge:
+    if output.merge is None or not output.merge.on:
+        raise Refusal("MERGE_KEY_MISSING", f"The output {output.name!r} merges, and does not say by which columns.")
+    return output.merge
+
+
+def _equal(key: str, required: bool) -> str:
+    """Null meets null; where there is no null the plain comparison is the quicker one."""
+    return f"t.{quote(key)} {'=' if required else '<=>'} s.{quote(key)}"
+
+
+def _newer(merge: Merge, target: Any) -> str:
+    if merge.latest_by is None or merge.latest_by.lower() not in target:
+        return ""
+    column = quote(merge.latest_by)
+    return f" AND (t.{column} IS NULL OR s.{column} >= t.{column})"
+
+
+def _reduced(merge: Merge, rows: NewRows) -> str:
+    """The new rows, each key once: by choice, or by an error that says how to choose."""
+    columns, keys = [quote(name) for name in rows.columns], [quote(key) for key in merge.on]
+    partition, view = ", ".join(keys), quote(rows.view)
+    if rows.unique:
+        return f"SELECT {', '.join(columns)} FROM {view}"
+    if merge.latest_by is not None:
+        rest = [name for name in rows.orderable if name.lower() not in {merge.latest_by.lower(), *(key.lower() for key in merge.on)}]
+        order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
+        ranked = f"SELECT *, row_number() OVER (PARTITION BY {partition} ORDER BY {order}) AS {_RANK} FROM {view}"
+        return f"SELECT {', '.join(columns)} FROM ({ranked}) WHERE {_RANK} = 1"
+    first = next(name for name in rows.columns if name.lower() == merge.on[0].lower())
+    complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace("\\", "").replace("'", "")
+    checked = f"CASE WHEN count(*) OVER (PARTITION BY {partition}) > 1 THEN raise_error('{complaint}') ELSE {quote(first)} END"
+    return f"SELECT {', '.join(f'{checked} AS {name}' if name == quote(first) else name for name in columns)} FROM {view}"
+
+
+def _unmatched(session: Any, output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
+    """The guard that a deleted row is not inserted, and the rows with what it needs: a row that the table lacks has only nulls there."""
+    if merge.delete_if is None:
+        return "", rows_sql
+    if all(parts[0].lower() != "t" or len(parts) == 1 for parts in _attributes(session, merge.delete_if)):
+        return f" AND NOT coalesce(({merge.delete_if}), false)", rows_sql
+    nothing = ", ".join(f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in output.columns)
+    judged = f"SELECT s.*, coalesce(({merge.delete_if}), false) AS {_UNMATCHED_DELETE} FROM ({rows_sql}) s CROSS JOIN (SELECT {nothing}) t"
+    return f" AND NOT s.{_UNMATCHED_DELETE}", judged
+
+
+def _refuse_missing(output: Output, merge: Merge, given: Sequence[str]) -> None:
+    names = {name.lower() for name in given}
+    if missing := [key for key in merge.on if key.lower() not in names]:
+        why = f"The output {output.name!r} merges by {', '.join(missing)}, which {output.source!r} and the table do not both have."
+        raise Refusal("MERGE_KEY_MISSING", why)
+
+
+def _attributes(session: Any, condition: str | None) -> list[list[str]]:
+    """The column names in a condition, each in its parts. Raises Spark's ``ParseException``."""
+    if condition is None:
+        return []
+    leaves = session._jsparkSession.sessionState().sqlParser().parseExpression(condition).collectLeaves()
+    found = []
+    for at in range(leaves.size()):
+        leaf = leaves.apply(at)
+        if leaf.getClass().getSimpleName() == "UnresolvedAttribute":
+            parts = leaf.nameParts()
+            found.append([str(parts.apply(index)) for index in range(parts.size())])
+    return found

@@ -1,0 +1,161 @@
+"""What happens to one micro-batch? Each output gets it once, in the order of the spec, however often Spark begins the batch again.
+
+Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each commit carries the query, the
+output and the number, and what carries them already is not written again. Works inside the query's own thread.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from logging import Logger
+from typing import Any
+
+from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.driver import batch_write, kill_points, merge_rows, plans, sinks, tables, views
+from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
+from flareiac_spark.driver.outputs import shape
+from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.trunk import Trunk, trunk_of
+
+_QUERY_ID = "sql.streaming.queryId"
+"""A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output (in order)."""
+
+    frame: Any
+    mode: str
+    outputs: tuple[Output, ...]
+    shapes: Callable[[Any], Mapping[str, Any]]
+    holds_state: bool
+
+
+def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
+    """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal`` and ``AnalysisException``."""
+    frames = [shaped(session, views.view(session, output.source), output) for output in outputs]
+    mode = sinks.output_mode(session, outputs, frames)
+    for frame in frames:
+        sinks.check(session, frame, mode)
+    trunk = trunk_of(session, spec, outputs)
+    alone = len(outputs) == 1
+    frame = frames[0] if alone else views.view(session, trunk.name)
+    if not frame.isStreaming:
+        raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it can not feed an output of a streaming job.")
+    nodes = list(plans.nodes(plans.analysed(frame)))
+    return Flow(
+        frame=frame,
+        mode=mode,
+        outputs=tuple(outputs),
+        shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), trunk),
+        holds_state=any(plans.holds_state(node) or plans.is_watermark(node) for node in nodes),
+    )
+
+
+def shaped(session: Any, frame: Any, output: Output) -> Any:
+    """The frame with the columns that the output takes."""
+    return shape(frame, output, merge_rows.used_columns(session, output) if output.mode == "merge" else ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Shapes:
+    """The steps after the trunk, on the rows of one batch, in the session of the query."""
+
+    spec: JobSpec
+    outputs: tuple[Output, ...]
+    trunk: Trunk
+
+    def __call__(self, batch: Any) -> Mapping[str, Any]:
+        session = batch.sparkSession
+        views.define(batch, self.trunk.name)
+        for item in self.trunk.inputs:
+            views.define_input(session, item, lambda session, item: open_input(session, item, {}))
+        for step in self.trunk.steps:
+            views.define_step(session, step, self.spec)
+        return {output.name: shaped(session, views.view(session, output.source), output) for output in self.outputs}
+
+
+@dataclass(slots=True)
+class _Target:
+    """An output's table, as it is followed from batch to batch."""
+
+    table: Any = None
+    search: BatchSearch | None = None
+
+
+@dataclass(slots=True)
+class MicroBatch:
+    """What Spark calls for each batch. ``failure`` is what ended it last: the query's own error tells only of a failed call."""
+
+    address: str
+    flow: Flow
+    log: Logger
+    failure: Exception | None = None
+    _targets: dict[str, _Target] = field(default_factory=dict)
+
+    def __call__(self, frame: Any, batch: int) -> None:
+        try:
+            self._take(frame, batch)
+        except Exception as failure:
+            self.failure = failure
+            raise
+
+    def _take(self, frame: Any, batch: int) -> None:
+        session = frame.sparkSession
+        query_id = str(session.sparkContext.getLocalProperty(_QUERY_ID))
+        kill_points.reach("driver.batch-begun", self.address)
+        todo = [output for output in self.flow.outputs if not self._is_there(session, query_id, output, batch)]
+        if todo:
+            self._write_all(frame, todo, query_id, batch)
+        elif self.flow.holds_state:
+            # What Spark remembers for the next batch is made by computing this one.
+            frame.write.format("noop").mode("overwrite").save()
+        kill_points.reach("driver.before-commit-log", self.address)
+
+    def _is_there(self, session: Any, query_id: str, output: Output, batch: int) -> bool:
+        target = self._targets.setdefault(output.name, _Target())
+        if target.table is None or target.search is None:
+            target.table, target.search = tables.target(session, output), BatchSearch(query_id, output.name, output.branch)
+        else:
+            target.table.refresh()
+        newest = target.search.newest(target.table)
+        if newest is not None and newest > batch:
+            raise _behind(output, newest, batch)
+        if newest == batch:
+            self.log.info("%s: batch %s is there already and is not written again", output.name, batch)
+        return newest == batch
+
+    def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> None:
+        kept = frame.persist() if self._is_read_often(todo) else None
+        try:
+            rows = self.flow.shapes(frame)
+            for at, output in enumerate(todo):
+                if at:
+                    kill_points.reach("driver.between-outputs", self.address)
+                carry = {CHECKPOINT_ID: query_id, OUTPUT: output.name, BATCH_ID: str(batch)}
+                kill_points.reach("driver.before-output-write", output.name)
+                self._write(rows[output.name], output, carry)
+                kill_points.reach("driver.after-output-write", output.name)
+        finally:
+            if kept is not None:
+                kept.unpersist()
+
+    def _write(self, rows: Any, output: Output, carry: Mapping[str, str]) -> None:
+        if output.mode == "overwrite" and rows.isEmpty():
+            # A batch without rows says nothing of those that are there; Spark runs one now and then to move the watermark.
+            return
+        batch_write.write(rows, output, carry)
+
+    def _is_read_often(self, todo: Sequence[Output]) -> bool:
+        """Whether computing the batch once and keeping it is less work: a merge reads its rows twice, an overwrite asks for emptiness."""
+        modes = {output.mode for output in todo}
+        return len(todo) > 1 or "overwrite" in modes or ("merge" in modes and self.flow.holds_state)
+
+
+def _behind(output: Output, newest: int, batch: int) -> Refusal:
+    why = (
+        f"The table {'.'.join(output.identifier)} has batch {newest} of this query, and the checkpoint is about to write batch {batch}: "
+        "it was set back, for instance restored from a copy. Restore the newest one, or start a new generation."
+    )
+    return Refusal("CHECKPOINT_BEHIND", why)

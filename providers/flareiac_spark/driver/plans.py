@@ -1,0 +1,65 @@
+"""What is in a logical plan of Spark's? Walks it through the JVM; changes nothing."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+_STATEFUL: Final = frozenset(
+    {
+        "Aggregate",
+        "Distinct",
+        "Deduplicate",
+        "DeduplicateWithinWatermark",
+        "GlobalLimit",
+        "Offset",
+        "FlatMapGroupsWithState",
+        "FlatMapGroupsInPandasWithState",
+        "TransformWithState",
+        "TransformWithStateInPandas",
+        "TransformWithStateInPySpark",
+        "MapGroups",
+        "FlatMapGroupsInPandas",
+        "FlatMapCoGroupsInPandas",
+    }
+)
+
+
+def analysed(frame: Any) -> Any:
+    """The analysed plan of a frame."""
+    return frame._jdf.queryExecution().analyzed()
+
+
+def nodes(plan: Any, enter: Callable[[str], bool] = lambda _view: True) -> Iterator[Any]:
+    """The plan's nodes and those of its subqueries, outermost first. ``enter``: whether to go into a temporary view of that name."""
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        name = view_name(node)
+        if name is None or enter(name):
+            waiting += [*_items(node.subqueries()), *_items(node.children())]
+
+
+def view_name(node: Any) -> str | None:
+    """The name of a temporary view, if that is what the node stands for."""
+    return str(node.desc().identifier().table()) if kind(node) == "View" else None
+
+
+def kind(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
+
+
+def joins_streams(node: Any) -> bool:
+    return kind(node) == "Join" and all(child.isStreaming() for child in _items(node.children()))
+
+
+def holds_state(node: Any) -> bool:
+    """Whether a streaming query remembers something here from batch to batch."""
+    return joins_streams(node) or (kind(node) in _STATEFUL and bool(node.isStreaming()))
+
+
+def is_watermark(node: Any) -> bool:
+    return kind(node) == "EventTimeWatermark" and bool(node.isStreaming())
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(at) for at in range(sequence.size())]

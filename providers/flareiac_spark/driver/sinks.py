@@ -1,0 +1,51 @@
+"""Which way do rows reach a table, and in which output mode? Decided by the spec and by what Spark accepts, the same at every start."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flareiac_spark.control import JobSpec, Output
+from flareiac_spark.driver import plans
+
+
+def by_epoch(spec: JobSpec, output: Output) -> bool:
+    """Whether Iceberg's own sink writes this output of a stream, which knows by query and epoch what it has already.
+
+    It knows that of the main branch alone, and of appends and whole results only; everything else is a micro-batch with our mark.
+    """
+    return not spec.foreach_batch and output.mode in ("append", "complete") and _is_main(output.branch)
+
+
+def _is_main(branch: str | None) -> bool:
+    return branch in (None, "main")
+
+
+def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) -> str:
+    """Spark's output mode of the query that feeds these outputs with these streaming frames, one for each.
+
+    A merge takes rows that change (``update``) wherever Spark gives them; beside a join of two streams it gives appended rows only.
+    """
+    if any(output.mode == "complete" for output in outputs):
+        return "complete"
+    if any(output.mode != "merge" for output in outputs):
+        return "append"
+    if any(plans.joins_streams(node) for frame in frames for node in plans.nodes(plans.analysed(frame))):
+        return "append"
+    return "update" if all(_accepts(session, frame, "update") for frame in frames) else "append"
+
+
+def check(session: Any, frame: Any, mode: str) -> None:
+    """Raises Spark's ``AnalysisException`` if the frame can not be a streaming query of that output mode."""
+    spark = session._jvm.org.apache.spark.sql
+    modes = spark.streaming.OutputMode
+    java_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()
+    spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plans.analysed(frame), java_mode)
+
+
+def _accepts(session: Any, frame: Any, mode: str) -> bool:
+    from pyspark.errors import AnalysisException
+
+    try:
+        check(session, frame, mode)
+    except AnalysisException:
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""Where does one query end that feeds several outputs? At the last step through which everything on its way to them comes: the trunk.
+
+The trunk is the streaming query. The steps after it run on each of its batches, over a view of the trunk's name; tables that they look up
+are read anew. So none of them may remember anything from one batch to the next: it would speak of one batch, not of the stream.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
+from flareiac_spark.driver import plans, views
+from flareiac_spark.driver.refusal import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trunk:
+    """``steps`` come after it, in order; ``inputs`` are what they read beside it."""
+
+    name: str
+    steps: tuple[Step, ...] = ()
+    inputs: tuple[Input, ...] = ()
+
+
+def trunk_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Trunk:
+    """The trunk of these outputs. The session has a view of each input and step. Raises ``Refusal``."""
+    sources = {_spelled(spec, output.source) for output in outputs}
+    if len(sources) == 1:
+        return Trunk(name=sources.pop())
+    reads = {step.name: _reads(session, spec, step.name) for step in spec.steps}
+    name = _meeting(spec, reads, sources)
+    after = _between(reads, name, sources)
+    steps = tuple(step for step in spec.steps if step.name in after)
+    for step in steps:
+        _refuse_state(session, step, name)
+    # Steps that feed those after the trunk and read no stream run with them too.
+    wanted = set(after)
+    for step in reversed(spec.steps):
+        wanted |= set(reads[step.name]) - {name} if step.name in wanted else set()
+    return Trunk(
+        name=name,
+        steps=tuple(step for step in spec.steps if step.name in wanted),
+        inputs=tuple(item for item in spec.inputs if item.name in wanted),
+    )
+
+
+def _spelled(spec: JobSpec, name: str) -> str:
+    """As the input or step itself is written."""
+    return next((item.name for item in (*spec.steps, *spec.inputs) if item.name.lower() == name.lower()), name)
+
+
+def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
+    """The inputs and steps that a step itself reads."""
+    known = {item.name.lower(): item.name for item in (*spec.inputs, *spec.steps)}
+    found = set()
+    for node in plans.nodes(plans.analysed(views.view(session, name)), lambda view: view.lower() == name.lower()):
+        view = plans.view_name(node)
+        if view is not None and view.lower() != name.lower() and view.lower() in known:
+            found.add(known[view.lower()])
+    return found
+
+
+def _meeting(spec: JobSpec, reads: Mapping[str, Collection[str]], sources: Collection[str]) -> str:
+    """The last name on every path from a stream to each of the sources."""
+    on_every_path = {item.name: {item.name} for item in spec.inputs if isinstance(item, StreamInput)}
+    for step in spec.steps:
+        paths = [on_every_path[name] for name in reads[step.name] if name in on_every_path]
+        if paths:
+            on_every_path[step.name] = {step.name} | set.intersection(*paths)
+    if still := sorted(source for source in sources if source not in on_every_path):
+        raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it can not feed an output of a streaming job.")
+    shared = set.intersection(*(on_every_path[source] for source in sources))
+    if not shared:
+        why = (
+            f"With foreach_batch one query feeds all outputs, but {' and '.join(sorted(sources))} have no stream or step in common that "
+            "everything comes through. Bring the streams together in one step, or give the outputs jobs of their own."
+        )
+        raise Refusal("TRUNK_MISSING", why)
+    order = [*(item.name for item in spec.inputs), *(step.name for step in spec.steps)]
+    return max(shared, key=order.index)
+
+
+def _between(reads: Mapping[str, Collection[str]], trunk: str, sources: Collection[str]) -> Collection[str]:
+    """The steps after the trunk that come from it and lead to the sources."""
+    needed, waiting = set[str](), [source for source in sources if source != trunk]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed and name in reads:
+            needed.add(name)
+            waiting += [read for read in reads[name] if read != trunk]
+    comes_from_it = {trunk}
+    for name in reads:  # in order, so that what a step reads is known before it
+        if comes_from_it & set(reads[name]):
+            comes_from_it.add(name)
+    return needed & comes_from_it - {trunk}
+
+
+def _refuse_state(session: Any, step: Step, trunk: str) -> None:
+    what = "removes duplicates" if step.dedup else "has a watermark" if step.watermark else None
+    own = plans.nodes(plans.analysed(views.view(session, step.name)), lambda view: view.lower() == step.name.lower())
+    if what is None:
+        for node in own:
+            if plans.joins_streams(node):
+                what = "joins streams"
+            elif plans.holds_state(node):
+                what = {"Aggregate": "aggregates", "GlobalLimit": "has a limit"}.get(plans.kind(node), "removes duplicates")
+            elif plans.is_watermark(node):
+                what = "has a watermark"
+    if what is not None:
+        why = (
+            f"The step {step.name!r} {what}, and it comes after {trunk!r}, where the outputs of this job part. There it would run on each "
+            "micro-batch by itself and not on the whole stream. Move it before that step, or give its output a job of its own."
+        )
+        raise Refusal("TRUNK_STATE", why)

@@ -1,0 +1,326 @@
+"""What a stream writes in micro-batches: each mode, each point at which a batch may break off, and the same rows as if it never had."""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
+from flareiac_spark.control.operations import Operation
+from flareiac_spark.driver import kill_points
+from flareiac_spark.driver.analyse import analyse
+from flareiac_spark.driver.batch_run import run_batch
+from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
+from flareiac_spark.driver.stream_run import run_stream
+from tests.facts.lake import Home, Lake
+
+pytestmark = pytest.mark.jvm
+
+LOG = logging.getLogger("micro-batch")
+KEYED = {"id": "long", "at": "long", "note": "string"}
+POINTS = ("batch-begun", "before-output-write", "in-merge", "after-output-write", "before-commit-log")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    made = Home(root=tmp_path_factory.mktemp("lake"))
+    made.catalog().close()
+    return made
+
+
+@pytest.fixture(scope="module")
+def application(home: Home, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
+    """Spark as the driver starts it, in this process."""
+    from pyspark import SparkContext
+
+    conf = {**home.spark_conf(), "spark.sql.shuffle.partitions": "2"}
+    machine = {
+        "spark.master": "local[2]",
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+    }
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("JAVA_HOME", str(java_home))
+        environment.setenv(LAUNCH_CONF, json.dumps(machine))
+        environment.setenv("PYSPARK_SUBMIT_ARGS", "")  # put back afterwards
+        started = start_spark(ApplicationSettings(digest="a", name="micro-batch", conf=conf, log_level="OFF"), home.root)
+        yield started.session
+        end_spark(started, 60)
+    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+
+
+class Workshop(Lake):
+    """A lake in which jobs run as the driver runs them, one after the other."""
+
+    def session(self) -> Any:
+        return new_session(self.spark)
+
+    def output(self, name: str, columns: dict[str, str], **more: Any) -> dict[str, Any]:
+        spelled = [{"name": key, "type": kind.removesuffix("!"), "required": kind.endswith("!")} for key, kind in columns.items()]
+        base = {"name": name, "from": "picked", "identifier": ["lake", self.namespace, name], "mode": "append", "columns": spelled}
+        return {**base, "checkpoint": str(self.folder / "checkpoints" / name / "g0001"), **more}
+
+    def job(self, *outputs: dict[str, Any], sql: str | None = None, steps: Sequence[dict[str, Any]] = (), **more: Any) -> dict[str, Any]:
+        """A job that reads the folder ``events`` file by file."""
+        (self.folder / "events").mkdir(exist_ok=True)
+        columns = [{"name": key, "type": kind} for key, kind in {**KEYED, "ts": "timestamptz"}.items()]
+        source = {"kind": "files", "path": str(self.folder / "events"), "format": "json", "columns": columns, "max_files_per_trigger": 1}
+        spec = {
+            "address": "job.one",
+            "mode": "stream",
+            "trigger": {"kind": "available_now"},
+            "inputs": [{"name": "raw", "kind": "stream", "source": source, "watermark": {"column": "ts", "delay": "1 hour"}}],
+            "steps": list(steps) or [{"name": "picked", "sql": sql or "SELECT id, at, note FROM raw"}],
+            "outputs": list(outputs),
+        }
+        if more.get("foreach_batch"):
+            for output in outputs:
+                output["checkpoint"] = str(self.folder / "checkpoints" / "all" / "g0001")
+        return {**spec, **more}
+
+    def run(self, spec: dict[str, Any]) -> bool:  # type: ignore[override]
+        """Until everything there was is read. Raises what ended it otherwise."""
+        session, read = self.session(), job_spec_from_json(spec)
+        if read.mode == "batch":
+            return run_batch(session, read, LOG).found
+        return run_stream(session, read, threading.Event(), lambda: 30.0, lambda _phase, _queries: None, LOG)
+
+    def analyse(self, spec: dict[str, Any]) -> Result:
+        return analyse(self.session, Operation(id="a", jobs=(spec,)))
+
+    def events(self, *rows: tuple[Any, ...]) -> None:
+        """One more file of rows (id, at, note[, minute])."""
+        made = [{"id": row[0], "at": row[1], "note": row[2], "ts": f"2026-01-01T{row[3] if len(row) > 3 else 0:02}:00:00Z"} for row in rows]
+        self.land("events", made)
+
+    def failure(self, spec: dict[str, Any]) -> tuple[str, str]:
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, its heart is compared
+            self.run(spec)
+        heart = heart_of(caught.value)
+        return heart.error_class, heart.message
+
+
+@pytest.fixture
+def lake(application: Any, home: Home, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Workshop]:
+    import re
+
+    catalog = home.catalog()
+    namespace = re.sub(r"\W+", "_", request.node.name).lower()
+    catalog.create_namespace(namespace)
+    try:
+        yield Workshop(spark=new_session(application), catalog=catalog, namespace=namespace, folder=tmp_path)
+    finally:
+        for query in application.streams.active:
+            with suppress(Exception):
+                query.stop()
+        catalog.close()
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Has the next run fail at a point, at its n-th time."""
+
+    def at(point: str, times: int) -> None:
+        monkeypatch.setattr(kill_points, "_FAIL", {point: times})
+        kill_points._reached.clear()
+
+    return at
+
+
+# What each mode writes
+
+
+def test_a_merge_keeps_the_latest_row_of_each_key(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    rule = {"on": ["id"], "latest_by": "at", "delete_if": "s.note = 'gone'"}
+    spec = lake.job(lake.output("kept", KEYED, mode="merge", merge=rule))
+    lake.events((1, 1, "a"), (1, 3, "c"), (1, 2, "b"), (2, 1, "x"), (None, 1, "null"), (9, 1, "gone"))
+    lake.events((1, 2, "late"), (2, 5, "gone"), (3, 1, "new"), (None, 2, "null again"))
+    lake.run(spec)
+    assert lake.rows("kept") == sorted([(1, 3, "c"), (3, 1, "new"), (None, 2, "null again")], key=repr)
+
+
+def test_a_merge_leaves_columns_alone_that_the_query_does_not_give(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    lake.spark.sql(f"INSERT INTO {lake.name('kept')} VALUES (1, 1, 'by hand'), (2, 1, 'by hand')")
+    output = lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "update_if": "s.at > t.at"})
+    lake.events((1, 5, "-"), (2, 0, "-"), (3, 7, "-"))
+    lake.run(lake.job(output, sql="SELECT at, id FROM raw"))
+    assert lake.rows("kept") == [(1, 5, "by hand"), (2, 1, "by hand"), (3, 7, None)]
+
+
+def test_a_merge_may_use_columns_that_the_table_does_not_have(lake: Workshop) -> None:
+    lake.create("kept", {"id": "long", "note": "string"})
+    rule = {"on": ["id"], "latest_by": "at", "delete_if": "op = 'gone' AND t.note IS DISTINCT FROM 'kept'"}
+    output = lake.output("kept", {"id": "long", "note": "string"}, mode="merge", merge=rule)
+    spec = lake.job(output, sql="SELECT id, note, at, note AS op FROM raw")
+    lake.events((1, 2, "b"), (1, 1, "a"), (2, 1, "kept"))
+    lake.events((1, 3, "gone"), (2, 2, "gone"), (3, 1, "gone"))
+    assert lake.analyse(spec).findings == ()
+    lake.run(spec)
+    assert lake.rows("kept") == [(2, "gone")]
+
+
+def test_several_rows_of_one_key_need_a_choice(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    spec = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"]}))
+    lake.events((1, 1, "a"), (2, 1, "a"))
+    lake.events((7, 1, "a"), (7, 2, "b"))
+    error_class, message = lake.failure(spec)
+    assert error_class == "MERGE_CARDINALITY"
+    assert "latest_by" in message
+    assert lake.rows("kept") == [(1, 1, "a"), (2, 1, "a")]
+
+
+def test_counts_that_change_are_merged_without_a_watermark(lake: Workshop) -> None:
+    """Spark gives changed groups (update mode); each batch computes its state once, also when it is written before it is replayed."""
+    lake.create("counts", {"note": "string", "n": "long"})
+    output = lake.output("counts", {"note": "string", "n": "long"}, mode="merge", merge={"on": ["note"]})
+    spec = lake.job(output, sql="SELECT note, count(*) AS n FROM raw GROUP BY note")
+    spec["inputs"][0].pop("watermark")
+    lake.events((1, 1, "a"), (2, 1, "b"))
+    lake.events((3, 1, "a"))
+    assert lake.analyse(spec).findings == ()
+    lake.run(spec)
+    assert lake.rows("counts") == [("a", 2), ("b", 1)]
+
+
+def test_an_overwrite_replaces_and_an_empty_batch_does_not(lake: Workshop) -> None:
+    lake.create("last", KEYED)
+    spec = lake.job(lake.output("last", KEYED, mode="overwrite"), sql="SELECT id, at, note FROM raw WHERE id > 0")
+    for rows in ([(1, 1, "a"), (2, 1, "a")], [(3, 1, "b")], [(0, 1, "none")]):
+        lake.events(*rows)
+    lake.run(spec)
+    assert lake.rows("last") == [(3, 1, "b")]
+
+
+def test_a_branch_is_written_and_main_is_not(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    spec = lake.job(lake.output("kept", KEYED, branch="audit"))
+    lake.events((1, 1, "a"))
+    error_class, message = lake.failure(spec)
+    assert error_class == "BRANCH_NOT_FOUND"
+    assert "CREATE BRANCH `audit`" in message
+    lake.spark.sql(f"ALTER TABLE {lake.name('kept')} CREATE BRANCH audit")
+    lake.run(spec)
+    assert lake.rows("kept") == []
+    assert branch_rows(lake, "kept", "audit") == [(1, 1, "a")]
+
+
+def branch_rows(lake: Workshop, table: str, branch: str) -> list[tuple[Any, ...]]:
+    loaded = lake.load(table)
+    reference = loaded.refs()[branch]
+    found = loaded.scan(snapshot_id=reference.snapshot_id).to_arrow().to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+# The same rows, however often a batch is begun
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("mode", ["merge", "counted merge", "overwrite_partitions", "branch", "two outputs"])
+def test_a_batch_that_breaks_off_leaves_no_trace(lake: Workshop, interrupted: Any, mode: str, point: str) -> None:
+    if point == "in-merge" and "merge" not in mode:
+        pytest.skip("nothing is merged")
+    spec, expected = CASES[mode](lake)
+    # In the second batch, so that there is one before it.
+    interrupted(f"driver.{point}", {"two outputs": 2 if point in ("batch-begun", "before-commit-log") else 3}.get(mode, 2))
+    with pytest.raises(kill_points.Interrupted):
+        lake.run(spec)
+    lake.run(spec)
+    lake.run(spec)
+    assert expected() == expected_rows(mode)
+
+
+def test_a_batch_breaks_off_between_two_outputs(lake: Workshop, interrupted: Any) -> None:
+    spec, found = CASES["two outputs"](lake)
+    interrupted("driver.between-outputs", 2)
+    with pytest.raises(kill_points.Interrupted):
+        lake.run(spec)
+    assert [len(lake.rows(name)) for name in ("big", "small")] == [2, 1]  # one has the second batch, the other has not
+    lake.run(spec)
+    assert found() == expected_rows("two outputs")
+
+
+def _land(lake: Workshop) -> None:
+    lake.events((1, 1, "a"), (2, 1, "b"))
+    lake.events((1, 2, "a"), (30, 1, "b"))
+    lake.events((3, 1, "c"))
+
+
+def _merge(lake: Workshop) -> Any:
+    _land(lake)
+    lake.create("kept", KEYED)
+    rule = {"on": ["id"], "update_if": "s.at > t.at"}
+    return lake.job(lake.output("kept", KEYED, mode="merge", merge=rule)), lambda: lake.rows("kept")
+
+
+def _counted(lake: Workshop) -> Any:
+    _land(lake)
+    columns = {"note": "string", "n": "long"}
+    lake.create("kept", columns)
+    output = lake.output("kept", columns, mode="merge", merge={"on": ["note"]})
+    return lake.job(output, sql="SELECT note, count(*) AS n FROM raw GROUP BY note"), lambda: lake.rows("kept")
+
+
+def _partitions(lake: Workshop) -> Any:
+    from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.transforms import IdentityTransform
+
+    _land(lake)
+    spec = PartitionSpec(PartitionField(source_id=3, field_id=1000, transform=IdentityTransform(), name="note"))
+    lake.create("kept", KEYED, spec=spec)
+    return lake.job(lake.output("kept", KEYED, mode="overwrite_partitions")), lambda: lake.rows("kept")
+
+
+def _branch(lake: Workshop) -> Any:
+    _land(lake)
+    lake.create("kept", KEYED)
+    lake.spark.sql(f"ALTER TABLE {lake.name('kept')} CREATE BRANCH audit")
+    return lake.job(lake.output("kept", KEYED, branch="audit")), lambda: branch_rows(lake, "kept", "audit")
+
+
+def _two(lake: Workshop) -> Any:
+    _land(lake)
+    lake.create("big", KEYED)
+    lake.create("small", KEYED)
+    steps = [
+        {"name": "picked", "sql": "SELECT id, at, note FROM raw"},
+        {"name": "over", "sql": "SELECT * FROM picked WHERE id > 1"},
+        {"name": "under", "sql": "SELECT * FROM picked WHERE id <= 1"},
+    ]
+    outputs = [lake.output("big", KEYED, **{"from": "over"}), lake.output("small", KEYED, **{"from": "under"})]
+    return lake.job(*outputs, steps=steps, foreach_batch=True), lambda: [*lake.rows("big"), *lake.rows("small")]
+
+
+CASES: dict[str, Any] = {
+    "merge": _merge,
+    "counted merge": _counted,
+    "overwrite_partitions": _partitions,
+    "branch": _branch,
+    "two outputs": _two,
+}
+
+
+def expected_rows(mode: str) -> list[tuple[Any, ...]]:
+    """What a computation over all files gives."""
+    everything = [(1, 1, "a"), (2, 1, "b"), (1, 2, "a"), (30, 1, "b"), (3, 1, "c")]
+    match mode:
+        case "merge":
+            return sorted([(1, 2, "a"), (2, 1, "b"), (30, 1, "b"), (3, 1, "c")], key=repr)
+        case "counted merge":
+            return [("a", 2), ("b", 2), ("c", 1)]
+        case "overwrite_partitions":
+            return sorted([(1, 2, "a"), (30, 1, "b"), (3, 1, "c")], key=repr)
+        case "two outputs":
+            ordered = sorted(everything, key=repr)
+            return [*(row for row in ordered if row[0] > 1), *(row for row in ordered if row[0] <= 1)]
+        case _:
+            return sorted(everything, key=repr)
