@@ -169,6 +169,12 @@ BAD: dict[str, tuple[str | bytes, str, tuple[str, ...]]] = {
         "_LEGACY_ERROR",
         ("steps.py:2: ", "writeStream.start()"),
     ),
+    "stops_spark": ("def clean(spark, inputs, params):\n    spark.stop()\n", "CODE_FAILED", ("steps.py:2: ", "stop the Spark of all")),
+    "own_query": (
+        "def clean(spark, inputs, params):\n    inputs['raw'].writeStream.format('noop').start()\n    return inputs['raw']\n",
+        "CODE_STARTED_QUERY",
+        ("started a streaming query",),
+    ),
     "other_session": (
         "from pyspark.sql import SparkSession\n\ndef clean(spark, inputs, params):\n    return spark.newSession().range(1)\n",
         "CODE_RETURNED_FOREIGN_FRAME",
@@ -197,6 +203,30 @@ def test_bad_code_fails_its_job_at_once_and_nothing_else(running: Lake, name: st
     assert all(part in heart.message for part in says), heart
     assert "flareiac_code_" not in heart.message
     assert is_alive(lake.control.read_status())
+
+
+def test_a_function_that_fails_on_a_row_is_told_with_its_line(running: Lake) -> None:
+    lake = running
+    text = """
+from pyspark.sql import functions as F
+import numbers_of
+
+def parse(carrier):
+    try:
+        return numbers_of.number(carrier)
+    except TypeError:
+        return 0
+
+def clean(spark, inputs, params):
+    return inputs["raw"].withColumn("carrier", F.udf(parse)("carrier"))
+"""
+    code = folder(lake, "5" * 32, steps=text)
+    (Path(code) / "numbers_of.py").write_text("def number(text):\n    return one(text)\n\ndef one(text):\n    return int(text)\n")
+    lake.drop_file("in_row", "a", [flight(1)])
+    lake.put(job(lake, "row", code, lake.table("row", *FLIGHTS)))
+    heart = lake.until_phase("job.row", "failed").last_error
+    assert heart is not None
+    assert heart.message == "numbers_of.py:5: ValueError: invalid literal for int() with base 10: 'AA'"
 
 
 def test_code_that_is_not_there_is_told(running: Lake) -> None:

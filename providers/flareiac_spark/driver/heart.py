@@ -23,6 +23,8 @@ _PERMANENT_TEXTS = (
 )
 _IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
 _FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
+_PYTHON = "Traceback (most recent call last):\n"
+_PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+), in ')
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
 
@@ -113,6 +115,8 @@ def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
 
 
 def _first_lines(message: str) -> str:
+    if message.lstrip().startswith(_PYTHON):
+        message = _end_of_traceback(message)
     message = message.split(";\n", 1)[0]  # an analysis error is followed by the whole plan
     message = _SQLSTATE.sub("", _IN_TEXT.sub(r"\2", message, count=1) if message.startswith("[") else message)
     kept = []
@@ -121,6 +125,17 @@ def _first_lines(message: str) -> str:
             break
         kept.append(line.rstrip())
     return "\n".join([line for line in kept if line][:_LINES])[:_LENGTH].rstrip(" ;")
+
+
+def _end_of_traceback(message: str) -> str:
+    """``score.py:5: ValueError: ...``: a worker's traceback ends with what went wrong, and begins with how it came there."""
+    place, told = "", list[str]()
+    for line in message.rpartition(_PYTHON)[2].splitlines():
+        if found := _PYTHON_FRAME.match(line):
+            place, told = f"{found.group(1)}:{found.group(2)}: ", []
+        elif told or (line and not line[0].isspace()):
+            told.append(line)
+    return place + "\n".join(told)
 
 
 def _short(class_name: str) -> str:

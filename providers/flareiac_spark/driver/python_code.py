@@ -49,7 +49,24 @@ def _call(session: Any, step: Step, folder: "CodeFolder", visible: Sequence[str]
     function = getattr(_load(folder, module_name), name, None)
     if not callable(function):
         raise Refusal("CODE_FUNCTION_MISSING", f"There is no function {name} in the module {module_name}.")
-    return function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
+    session.stop = _not_yours  # on this object alone: scripts that were made for spark-submit often end with it
+    found = function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
+    _refuse_queries(session, step)
+    return found
+
+
+def _not_yours() -> None:
+    raise RuntimeError("this would stop the Spark of all jobs; a step does not stop it")
+
+
+def _refuse_queries(session: Any, step: Step) -> None:
+    """A query that nobody planned would write rows that nobody counts, when the function is only tried out too."""
+    started = session.streams.active
+    for query in started:
+        query.stop()
+    if started:
+        why = f"{step.python} started a streaming query of its own. Return the DataFrame, and write it with an output of the job."
+        raise Refusal("CODE_STARTED_QUERY", why)
 
 
 def _checked(session: Any, step: Step, found: Any) -> Any:
