@@ -138,7 +138,11 @@ def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
     write(tmp_path / "checkpoints" / "x" / "out" / "g0001")
     found = driver.read(request())
     assert isinstance(found, Present)
-    assert found.identity == {"layout": "generations", "layout_generation": None, "used": True}
+    assert {key: found.identity[key] for key in ("layout", "layout_generation", "used")} == {
+        "layout": "generations",
+        "layout_generation": None,
+        "used": True,
+    }
 
 
 def test_a_hand_made_checkpoint_keeps_its_place(tmp_path: Path) -> None:

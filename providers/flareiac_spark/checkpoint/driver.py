@@ -6,6 +6,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Unreadable
 from flareiac_spark.checkpoint.disk import Damaged
+from flareiac_spark.checkpoint.facts import KEY, encode, number_in_use
 from flareiac_spark.checkpoint.folder import Contents, contents, damage
 from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
 from flareiac_spark.places import absolute_place, recorded_place
@@ -25,9 +26,14 @@ class CheckpointDriver:
             found = contents(absolute_place(location, self._project))
         except Damaged as trouble:
             return Unreadable(diagnostic=damage(request.address, trouble))
-        if found is None or (request.recorded is None and not found.queries):
+        if found is None or (request.recorded is None and not found.used):
             return Missing(reason=f"there is no checkpoint in {location}")
-        return Present(attributes={**attributes, "location": location}, identity=self._identity(found, attributes, request))
+        layout = _layout(found, attributes, request.recorded.identity if request.recorded else {})
+        for item in found.generations:
+            if item.damage is not None and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]:
+                return Unreadable(diagnostic=damage(request.address, item.damage))
+        identity = {**layout, "used": found.used, KEY: encode(found, layout, attributes["generation"])}
+        return Present(attributes={**attributes, "location": location}, identity=identity)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = request.planned
@@ -78,10 +84,6 @@ class CheckpointDriver:
                 )
             )
         return location
-
-    def _identity(self, found: Contents, attributes: Attributes, request: ReadRequest) -> Attributes:
-        recorded = request.recorded.identity if request.recorded else {}
-        return {**_layout(found, attributes, recorded), "used": bool(found.queries)}
 
 
 def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> Attributes:

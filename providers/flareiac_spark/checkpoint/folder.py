@@ -1,37 +1,91 @@
-"""Which queries keep their checkpoints below a location, and in which layout? Touches the disk, by reading only."""
+"""Which generations are kept below a location, and what is in each? Touches the disk, by reading only."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, read_checkpoint
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, TooNew, read_checkpoint
+from flareiac_spark.checkpoint.seed import Standing, standing
 from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
+
+_GENERATION: Final = re.compile(r"g([0-9]{4,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location itself, with number 0).
+
+    ``found`` is what a query left in it; ``damage`` why that can not be told.
+    """
+
+    output: str
+    number: int
+    folder: Path
+    standing: Standing
+    found: CheckpointOnDisk | None = None
+    damage: Damaged | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """``queries`` by folder, of every generation."""
+    """``generations`` by output and number."""
 
     layout: str
-    queries: dict[Path, CheckpointOnDisk]
+    generations: tuple[Generation, ...]
+
+    @property
+    def used(self) -> bool:
+        """Whether any query has ever run here."""
+        return any(item.standing is Standing.USED for item in self.generations)
 
 
 def contents(location: Path) -> Contents | None:
-    """What a location holds; None if there is no folder. Raises ``Damaged``."""
+    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself can not be read."""
     try:
         if not location.is_dir():
             return None
-        single = read_checkpoint(location)
-        if single is not None:
-            return Contents(layout=SINGLE, queries={location: single})
-        found = {folder: item for folder in sorted(location.glob("*/g[0-9]*")) if (item := read_checkpoint(folder)) is not None}
+        folders = [
+            (folder, int(match[1]))
+            for folder in sorted(location.glob("*/g*"))
+            if (match := _GENERATION.fullmatch(folder.name)) and folder.is_dir()
+        ]
+        single = (location / "metadata").exists()
+        if not single and not folders:
+            _refuse_half_a_copy(location)
     except OSError as trouble:
         raise Damaged(location, f"it can not be read: {trouble.strerror or trouble}") from None
-    return Contents(layout=GENERATIONS, queries=found)
+    generations = [_generation(folder.parent.name, number, folder) for folder, number in folders]
+    if single:
+        generations.insert(0, _generation("", 0, location))
+    return Contents(layout=SINGLE if single else GENERATIONS, generations=tuple(generations))
+
+
+def _refuse_half_a_copy(location: Path) -> None:
+    """A folder that was to be imported, and of which a part is missing."""
+    read_checkpoint(location)
+
+
+def _generation(output: str, number: int, folder: Path) -> Generation:
+    try:
+        state = standing(folder)
+        found = read_checkpoint(folder) if state is Standing.USED else None
+    except Damaged as trouble:
+        return Generation(output=output, number=number, folder=folder, standing=Standing.USED, damage=trouble)
+    return Generation(output=output, number=number, folder=folder, standing=state, found=found)
 
 
 def damage(address: str, trouble: Damaged) -> Diagnostic:
     """A damaged checkpoint as a complaint."""
+    if isinstance(trouble, TooNew):
+        return error(
+            "FIK089",
+            f"The checkpoint was written by a newer Spark: {trouble.path}",
+            f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with the Spark that wrote it; or move "
+            "the query's folder away and raise the generation to start anew.",
+            address=address,
+        )
     return error(
         "FIK027",
         f"A file of the checkpoint can not be understood: {trouble.path}",

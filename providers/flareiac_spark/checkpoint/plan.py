@@ -1,21 +1,20 @@
 """What would apply do with one checkpoint? Pure."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
-
-_NOTED: Final = ("start_from", "keep_generations", "on_destroy", "min_batches_to_retain", "state_store")
+from flareiac_spark.checkpoint import beginning
+from flareiac_spark.checkpoint.facts import QueryFacts, decode, used
 
 
 class CheckpointPlanner:
     """A checkpoint is a folder and the number of the generation in use."""
 
     def plan(self, request: PlanRequest) -> Proposal:
-        fingerprint = {"generation": _generation(request), "there": isinstance(request.observed, Present)}
+        fingerprint = _fingerprint(request)
         if request.desired is None:
             return _removed(request, fingerprint)
         if request.recorded is None:
@@ -25,6 +24,19 @@ class CheckpointPlanner:
 
 def _generation(request: PlanRequest) -> int | None:
     return request.recorded.attributes["generation"] if request.recorded else None
+
+
+def _fingerprint(request: PlanRequest) -> Attributes:
+    """A raised generation also assumes that its folder is nobody's; offsets and batches move all the time and are no part of it."""
+    found: Attributes = {"generation": _generation(request), "there": isinstance(request.observed, Present)}
+    before = found["generation"]
+    if request.desired is not None and before is not None and request.desired["generation"] > before:
+        found["in the way"] = [item.standing for item in _facts(request) if item.number == request.desired["generation"]]
+    return found
+
+
+def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
+    return decode(request.observed.identity) if isinstance(request.observed, Present) else ()
 
 
 def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
@@ -70,13 +82,13 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes, fi
     changes = classify(desired, recorded, observed)
     drift = ("its folder is gone",) if isinstance(request.observed, Missing) else ()
     blockers = _refusals(request, desired, recorded)
-    steps = _steps(desired, recorded, bool(drift))
+    steps = _steps(request, desired, recorded, bool(drift))
     return Proposal(
         action=Action.CREATE if drift else _action(changes, steps, blockers),
         planned=desired,
         changes=changes,
         steps=steps,
-        reasons=drift or tuple(f"{change.path[0]} takes effect later, or is not part of what runs" for change in changes if not steps)[:1],
+        reasons=(*(drift or _later(changes, steps)), *_removable(request, desired)),
         blockers=blockers,
         drift=drift,
         fingerprint=fingerprint,
@@ -89,14 +101,32 @@ def _action(changes: Sequence[AttributeChange], steps: Sequence[Step], blockers:
     return Action.RECORD if changes else Action.NO_OP
 
 
-def _steps(desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[str, ...]:
+    """Why a change does nothing now."""
+    if steps or not changes:
+        return ()
+    names = {str(change.path[0]) for change in changes}
+    if names == {"start_from"}:
+        return ("start_from takes effect when the generation is raised",)
+    return (f"{min(names)} takes effect later, or is not part of what runs",)
+
+
+def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
+    last = desired["generation"] - desired["keep_generations"]
+    numbers = sorted({item.number for item in _facts(request) if 0 < item.number <= last})
+    if not numbers:
+        return ()
+    shown = ", ".join(map(str, numbers))
+    return (f"generation{'s' * (len(numbers) > 1)} {shown} can be removed: flareiac checkpoint gc {request.address}",)
+
+
+def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
+    found: list[Step] = []
     if desired["generation"] > recorded["generation"]:
-        why = f"generation {recorded['generation']} is left as it is"
-        steps.append(Step(text=f"begins generation {desired['generation']}", effect=Effect.NEW_GENERATION, why=why))
+        found += beginning.steps(desired, recorded["generation"], used(_facts(request), recorded["generation"]))
     if desired["location"] != recorded["location"] or gone:
-        steps.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
-    return tuple(steps)
+        found.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
+    return tuple(found)
 
 
 def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -> tuple[Blocker, ...]:
@@ -111,18 +141,9 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
                 ways_out=(f"write generation = {before}",),
             )
         )
-    if after > before and desired["start_from"] != "earliest":
-        found.append(
-            Blocker(
-                code="FIK023",
-                summary=f"Generation {after} can not start from {desired['start_from'] or 'carry_over'} yet",
-                why='Offsets can not be taken over into a new generation yet: this version starts one with start_from = "earliest".',
-                ways_out=(
-                    f"keep generation = {before}",
-                    'read everything again, and repeat rows in append tables:\n  start_from = "earliest"',
-                ),
-            )
-        )
+    if after > before:
+        facts = _facts(request)
+        found += beginning.blockers(desired, before, used(facts, before), facts)
     if desired["location"] != recorded["location"] and isinstance(request.observed, Present) and request.observed.identity.get("used"):
         found.append(
             Blocker(

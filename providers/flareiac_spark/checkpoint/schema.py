@@ -21,15 +21,16 @@ SCHEMA: Final = Block(
         ),
         "generation": Attribute(
             type=NUMBER,
-            description="Raise it to start anew in an empty folder.",
+            description="Raise it to go on in a new folder, without the state of the old one; start_from says where.",
             default=1,
             validators=(between(1, 9999),),
             effect="new generation",
         ),
         "start_from": Attribute(
             type=STRING,
-            description='What a new generation starts from. This version knows "earliest".',
-            validators=(one_of("earliest", "carry_over", "latest"),),
+            description="Where a raised generation begins: carry_over (where the last one stands), earliest, latest or a time with offset. "
+            "Tables know all four; files know carry_over (without state) and earliest; a rate stream only earliest.",
+            default="carry_over",
             effect="takes effect with the next generation",
         ),
         "keep_generations": Attribute(

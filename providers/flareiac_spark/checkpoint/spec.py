@@ -1,5 +1,6 @@
 """From a checkpoint block to canonical attributes; where the folder of one query stands."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,9 @@ PROVIDERS: Final = {
 SINGLE: Final = "single"
 """The layout of an imported folder: it is itself the checkpoint of one query, and stays its first generation."""
 GENERATIONS: Final = "generations"
+CARRY_OVER: Final = "carry_over"
+EARLIEST: Final = "earliest"
+LATEST: Final = "latest"
 ALL: Final = "all"
 """The folder's name where one query feeds all outputs of a job."""
 
@@ -26,7 +30,7 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
     return {
         "location": _location(wanted.get("location"), decoded.address, project, diagnostics),
         "generation": wanted.get("generation") or 1,
-        "start_from": wanted.get("start_from"),
+        "start_from": _start_from(wanted.get("start_from"), diagnostics),
         "keep_generations": wanted.get("keep_generations") or 2,
         "min_batches_to_retain": wanted.get("min_batches_to_retain") or 100,
         "state_store": _state_store(wanted.get("state_store"), diagnostics),
@@ -75,6 +79,27 @@ def _location(location: Data, address: str, project: Project, diagnostics: Diagn
         )
         return default
     return place
+
+
+def _start_from(start: Data, diagnostics: Diagnostics) -> str | None:
+    """None: not said, which means ``carry_over``."""
+    if start is None or start is UNKNOWN:
+        return None
+    if start not in (CARRY_OVER, EARLIEST, LATEST) and not _is_time(start):
+        diagnostics.error(
+            "FIK023",
+            f"{start!r} is no place to start from",
+            'Write "carry_over", "earliest", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            attribute=("start_from",),
+        )
+    return str(start)
+
+
+def _is_time(text: Data) -> bool:
+    try:
+        return datetime.fromisoformat(str(text)).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:

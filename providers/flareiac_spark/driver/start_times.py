@@ -4,13 +4,13 @@ Iceberg looks at the time at every start, not only at the first: one that lies a
 what was appended while the job was stopped (measured with Iceberg 1.11). So the moment of the first start is written down before it.
 """
 
-import datetime as dt
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from flareiac_spark.control import ControlError, JobSpec, StreamInput, TableSource
 from flareiac_spark.control.atomic_files import read_json, write_json
+from flareiac_spark.control.moments import moment_of
 from flareiac_spark.driver.refusal import Refusal
 
 
@@ -40,12 +40,7 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
 
 
 def _moment(start_from: str) -> int | None:
-    if start_from == "earliest":
-        return None
-    if start_from == "latest":
-        return int(time.time() * 1000)
     try:
-        moment = dt.datetime.fromisoformat(start_from)
+        return moment_of(start_from, now=time.time())
     except ValueError:
         raise Refusal("START_NOT_UNDERSTOOD", f"start_from {start_from!r} is no ISO 8601 time.") from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp() * 1000)
