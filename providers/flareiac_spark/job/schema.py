@@ -51,7 +51,8 @@ STEP: Final = Block(
         "sql": Attribute(type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"),
         "python": Attribute(
             type=STRING,
-            description="module:function under code, called with (spark, inputs, params); it returns a DataFrame.",
+            description="module:function under code, called with (spark, inputs, params) at each start, and with empty inputs when an "
+            "apply asks Spark whether it understands the job; it returns a DataFrame.",
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
         "params": Attribute(type=ANY, description="What the function gets as params, values of any type by name.", effect="as python"),
@@ -164,7 +165,7 @@ SCHEMA: Final = Block(
         "tags": Attribute(type=ListType(STRING), description="Words kept with the job.", effect="state only"),
         "code": Attribute(
             type=STRING,
-            description="The folder with the Python modules of its steps, relative to the root module.",
+            description="The folder with the Python modules of its steps, relative to the root module; of its files only *.py count.",
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
     },
