@@ -1,53 +1,22 @@
 """What differs in meaning between two versions of the query that feeds one output, part by part? Pure; never raises on any text."""
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Final
 
+from flareiac_spark.sql.compose import compose
+from flareiac_spark.sql.differences import differences
+from flareiac_spark.sql.operators import Composed, all_below, holds_state
+from flareiac_spark.sql.parts import Difference as Difference
+from flareiac_spark.sql.parts import Part as Part
+from flareiac_spark.sql.relations import relations
+from flareiac_spark.sql.scope import CannotTell
+from flareiac_spark.sql.state import Stateful, stateful_steps
+from flareiac_spark.sql.verbatim import words
 
-class Part(StrEnum):
-    """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no state."""
-
-    SOURCES = "sources"
-    PROJECTION = "projection"
-    FILTER = "filter"
-    FILTER_BEFORE_STATE = "filter-before-state"
-    """Also a filter written above that Spark moves below: on grouping keys, or on one side of a join."""
-    GROUPING_KEYS = "grouping-keys"
-    AGGREGATE_ADDED = "aggregate-added"
-    AGGREGATE_REMOVED = "aggregate-removed"
-    AGGREGATE_CHANGED = "aggregate-changed"
-    AGGREGATE_ARGUMENT = "aggregate-argument"
-    AGGREGATE_ORDER = "aggregate-order"
-    """The state keeps the aggregates by position: with equal types they are silently exchanged."""
-    WINDOW = "window"
-    JOIN_TYPE = "join-type"
-    JOIN_KEYS = "join-keys"
-    JOIN_CONDITION = "join-condition"
-    JOIN_COLUMNS = "join-columns"
-    """The columns of a side that a join of two streams keeps in its state, since something above reads them."""
-    DEDUP = "dedup"
-    LIMIT = "limit"
-    ORDER = "order"
-    """The order of rows (ORDER BY)."""
-    STATE_ADDED = "state-added"
-    STATE_REMOVED = "state-removed"
-    INPUT_OF_STATE = "input-of-state"
-    """An expression below the state: its values go into the state or decide where they go."""
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """``step`` is named as in the new query. ``old`` and ``new`` are short SQL texts, "" where absent."""
-
-    part: Part
-    step: str
-    old: str = ""
-    new: str = ""
-    detail: str = ""
-    same_type: bool | None = None
-    """Of changed aggregates: whether the types of result and buffer stay equal. None: it can not be told."""
+_CALLS_AND_WORDS: Final = re.compile(r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(|,", re.IGNORECASE)
+_SHORT: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +37,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where it can not be told."""
+    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where it is not told: it can not be
+    read here, or both have the same texts, which are not looked into."""
 
     same: bool
     differences: tuple[Difference, ...] = ()
@@ -77,15 +47,88 @@ class Meaning:
 
 
 def compare_queries(old: Query, new: Query) -> Meaning:
-    """Whether two queries mean the same, and what differs."""
-    from flareiac_spark.sql.state import Stateful, stateful_steps
+    """Whether two queries mean the same, and what differs.
 
-    def stateful(query: Query) -> bool | None:
-        kinds = {item.kind for item in stateful_steps(query.steps, query.streams)}
-        return True if query.dedups else None if Stateful.UNKNOWN in kinds else bool(kinds)
+    The types of columns only tell more about what differs: that a column has another type is no difference here.
+    """
+    if _texts(old) == _texts(new):
+        state = False if not any(_CALLS_AND_WORDS.search(sql) for sql in new.steps.values()) and not new.dedups else None
+        return Meaning(same=True, stateful_before=state, stateful_after=state)
+    try:
+        before, after = _composed(old), _composed(new)
+        found = differences(before, after, _types(old), _types(new))
+        return Meaning(same=not found, differences=found, stateful_before=_stateful(before), stateful_after=_stateful(after))
+    except CannotTell as reason:
+        return _by_words(old, new, str(reason))
+    except RecursionError:
+        return _by_words(old, new, "the SQL is nested too deep to be read here")
 
-    before, after = stateful(old), stateful(new)
-    if (dict(old.steps), old.source, dict(old.dedups)) == (dict(new.steps), new.source, dict(new.dedups)):
-        return Meaning(same=True, stateful_before=before, stateful_after=after)
-    unknown = Difference(part=Part.UNKNOWN, step=new.source, detail="the two queries can not be compared")
-    return Meaning(same=False, differences=(unknown,), stateful_before=before, stateful_after=after)
+
+def _texts(query: Query) -> tuple[object, ...]:
+    return dict(query.steps), query.source, {name.lower() for name in query.streams}, dict(query.dedups)
+
+
+def _composed(query: Query) -> Composed:
+    return compose(query.steps, query.source, query.streams, query.columns, query.dedups)
+
+
+def _types(query: Query) -> Callable[[str, str], str | None]:
+    known = {name.lower(): {column.lower(): kind for column, kind in columns.items()} for name, columns in query.columns.items()}
+    return lambda relation, column: known.get(relation, {}).get(column)
+
+
+def _stateful(composed: Composed) -> bool:
+    return any(holds_state(operator) for operator in all_below(composed.block.base))
+
+
+def _by_words(old: Query, new: Query, reason: str) -> Meaning:
+    """Of what can not be composed: the same words in the same steps mean the same, anything else is unknown."""
+    before, after = _feeding(old), _feeding(new)
+    state = _maybe_stateful(old), _maybe_stateful(new)
+    rest = [({name.lower() for name in query.streams}, {name: query.dedups.get(name) for name in steps}, query.source.lower())
+            for query, steps in ((old, before), (new, after))]  # fmt: skip
+    changed = [name for name in after if before.get(name) != after[name] and not _same_words(before.get(name), after[name])]
+    gone = [name for name in before if name not in after]
+    if not changed and not gone and rest[0] == rest[1]:
+        return Meaning(same=True, stateful_before=state[0], stateful_after=state[1])
+    step = changed[0] if changed else new.source
+    told = _short(before.get(step, "")), _short(after.get(step, ""))
+    difference = Difference(part=Part.UNKNOWN, step=step, old=told[0], new=told[1], detail=reason)
+    return Meaning(same=False, differences=(difference,), stateful_before=state[0], stateful_after=state[1])
+
+
+def _same_words(old: str | None, new: str) -> bool:
+    if old is None:
+        return False
+    before, after = words(old), words(new)
+    return before is not None and before == after
+
+
+def _feeding(query: Query) -> dict[str, str]:
+    """The steps that reach the source; all of them where one can not be read."""
+    steps = {name.lower(): name for name in query.steps}
+    found: set[str] = set()
+    waiting = [query.source.lower()]
+    while waiting:
+        name = waiting.pop()
+        if name not in steps or name in found:
+            continue
+        found.add(name)
+        read = relations(query.steps[steps[name]])
+        if read is None:
+            return dict(query.steps)
+        waiting += [each.lower() for each in read]
+    return {written: query.steps[written] for name, written in steps.items() if name in found}
+
+
+def _maybe_stateful(query: Query) -> bool | None:
+    steps = _feeding(query)
+    if any(name in query.dedups for name in steps):
+        return True
+    kinds = {item.kind for item in stateful_steps(steps, query.streams)}
+    return None if Stateful.UNKNOWN in kinds else bool(kinds)
+
+
+def _short(sql: str) -> str:
+    text = " ".join(sql.split())
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"

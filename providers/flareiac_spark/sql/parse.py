@@ -2,11 +2,12 @@
 
 import re
 from functools import lru_cache
-from itertools import pairwise
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlglot import exp
+    from sqlglot.tokenizer_core import Token
 
 
 @lru_cache(maxsize=4096)
@@ -17,27 +18,33 @@ def parsed(sql: str) -> "exp.Query | None":
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = sqlglot.parse(_quoted_windows(sql), dialect="spark")
+        trees = sqlglot.parse(quoted_windows(sql), dialect="spark")
     except (SqlglotError, RecursionError):
         return None
     found = [tree for tree in trees if tree is not None]
     return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
 
 
-def _quoted_windows(sql: str) -> str:
-    """``window(`` as `` `window`( ``: a GROUP BY that begins with it is only read in this spelling, which means the same to Spark."""
-    if not re.search(r"\bwindow\s*\(", sql, re.IGNORECASE):
+def quoted_windows(sql: str) -> str:
+    """``window`` as `` `window` `` wherever it is a function or a column, which means the same to Spark: unquoted, a GROUP BY that begins
+    with it, or a column of this name, is not read. What can not be tokenized stays as it is."""
+    if not re.search(r"\bwindow\b", sql, re.IGNORECASE):
         return sql
     import sqlglot
     from sqlglot.tokenizer_core import TokenType
 
     tokens = sqlglot.tokenize(sql, dialect="spark")
-    calls = [
-        token for token, following in pairwise(tokens) if token.token_type is TokenType.WINDOW and following.token_type is TokenType.L_PAREN
-    ]
-    for token in reversed(calls):
+    names = [token for token, *after in zip_longest(tokens, tokens[1:], tokens[2:]) if token and not _defines_window(token, *after)]
+    for token in reversed([token for token in names if token.token_type is TokenType.WINDOW]):
         sql = f"{sql[: token.start]}`{sql[token.start : token.end + 1]}`{sql[token.end + 1 :]}"
     return sql
+
+
+def _defines_window(_token: "Token", name: "Token | None", word: "Token | None") -> bool:
+    """``WINDOW w AS (...)``, the clause."""
+    from sqlglot.tokenizer_core import TokenType
+
+    return name is not None and word is not None and word.token_type is TokenType.ALIAS and name.token_type is not TokenType.L_PAREN
 
 
 def literals(sql: str) -> list[str]:

@@ -1,0 +1,237 @@
+"""Keys and aggregates of one SELECT that gathers rows."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
+from flareiac_spark.sql.operators import Aggregate, Item
+from flareiac_spark.sql.place_filters import split
+from flareiac_spark.sql.resolve import Resolver
+from flareiac_spark.sql.scope import CannotTell, Scope
+from flareiac_spark.sql.spelling import spell
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gathered:
+    """``outputs``: name and expression over keys and aggregates; ``finish`` resolves what stands behind HAVING, such as ORDER BY."""
+
+    outputs: "list[tuple[str, exp.Expr]]"
+    having: "list[exp.Expr]"
+    finish: "Callable[[exp.Expr], exp.Expr]"
+
+
+def is_gathering(select: "exp.Select") -> bool:
+    if select.args.get("group") is not None or select.args.get("having") is not None:
+        return True
+    return any(is_aggregate(node) for item in select.expressions for node in _own(item))
+
+
+def is_aggregate(node: "exp.Expr") -> bool:
+    """Whether the node itself is a call that gathers rows, with its FILTER and the like."""
+    from sqlglot import exp
+
+    match node:
+        case exp.Filter() | exp.IgnoreNulls() | exp.RespectNulls() | exp.WithinGroup():
+            return is_aggregate(node.this)
+        case exp.Anonymous():
+            return node.name.lower() in AGGREGATES
+        case _:
+            return False
+
+
+def _own(item: "exp.Expr") -> "Iterator[exp.Expr]":
+    """The nodes of an expression but those of OVER and of queries inside."""
+    from sqlglot import exp
+
+    yield item
+    if not isinstance(item, exp.Window | exp.Query):
+        for child in item.iter_expressions():
+            yield from _own(child)
+
+
+def gathered(select: "exp.Select", aggregate: Aggregate, scope: Scope, resolver: Resolver) -> Gathered:
+    """Fills the aggregate's keys and calls."""
+    return _Gatherer(select, aggregate, scope, resolver).all()
+
+
+class _Gatherer:
+    def __init__(self, select: "exp.Select", aggregate: Aggregate, scope: Scope, resolver: Resolver) -> None:
+        self._select, self._aggregate, self._scope, self._resolver = select, aggregate, scope, resolver
+        self._keys: dict[str, str] = {}
+        self._calls: dict[str, str] = {}
+
+    def all(self) -> Gathered:
+        items = self._items()
+        self._group(items)
+        outputs = [(name, self._above(self._resolved(item), name)) for name, item in items]
+        having = self._select.args.get("having")
+        finish = self._finish()
+        conditions = [self._above(finish.resolve(operand)) for operand in split(having.this)] if having is not None else []
+        return Gathered(outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node)))
+
+    def _items(self) -> "list[tuple[str, exp.Expr]]":
+        from sqlglot import exp
+
+        found = []
+        for item in self._select.expressions:
+            if item.is_star and not isinstance(item, exp.Anonymous):
+                raise CannotTell("a star beside aggregates")
+            if isinstance(item, exp.Aliases):
+                raise CannotTell("rows are made beside aggregates")
+            name = item.expression.name if isinstance(item, exp.Dot) else item.alias_or_name
+            found.append((name.lower() if isinstance(item, exp.Alias | exp.Column | exp.Dot) else "", item))
+        return found
+
+    def _resolved(self, item: "exp.Expr") -> "exp.Expr":
+        from sqlglot import exp
+
+        if not isinstance(item, exp.Alias):
+            return self._resolver.resolve(item)
+        found = self._resolver.resolve(item.this)
+        self._resolver.earlier[item.alias.lower()] = found.copy()
+        return found
+
+    # Keys
+
+    def _group(self, items: "list[tuple[str, exp.Expr]]") -> None:
+        group = self._select.args.get("group")
+        if group is None:
+            return
+        if group.args.get("all"):
+            expressions = [_bare(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))]
+        else:
+            expressions = list(group.expressions)
+        for name in ("rollup", "cube", "grouping_sets", "totals"):
+            expressions += self._sets(name, group.args.get(name))
+        for expression in expressions:
+            self._key(expression, items)
+        self._resolver.windows = [key.expr for key in self._aggregate.keys]
+
+    def _sets(self, name: str, nodes: object) -> "list[exp.Expr]":
+        """ROLLUP and the like: their columns become keys, their form a text."""
+        from sqlglot import exp
+
+        found: list[exp.Expr] = []
+        for node in nodes if isinstance(nodes, list) else []:
+            for child in node.iter_expressions():
+                found += child.expressions if isinstance(child, exp.Tuple) else [child]
+            self._aggregate.sets += spell(node, lambda _, column: column.lower()) + name
+        return [child.this if isinstance(child, exp.Paren) else child for child in found]
+
+    def _key(self, expression: "exp.Expr", items: "list[tuple[str, exp.Expr]]") -> None:
+        from sqlglot import exp
+
+        if isinstance(expression, exp.Rollup | exp.Cube | exp.GroupingSets):
+            for child in self._sets(expression.key, [expression]):
+                self._key(child, items)
+            return
+        if isinstance(expression, exp.Literal):
+            if expression.is_string or not expression.name.isdigit() or not 0 < int(expression.name) <= len(items):
+                return  # a text groups nothing
+            expression = _bare(items[int(expression.name) - 1][1])
+        elif isinstance(expression, exp.Column) and len(expression.parts) == 1:
+            expression = self._by_alias(expression, items)
+        resolved = self._resolver.resolve(expression)
+        if resolved.find(exp.Column) is None and not isinstance(resolved, exp.Anonymous):
+            return  # Spark drops constants
+        text = spell(resolved, _plainly)
+        if text not in self._keys:
+            name = self._keys[text] = f"k{len(self._keys)}"
+            self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
+
+    def _by_alias(self, column: "exp.Column", items: "list[tuple[str, exp.Expr]]") -> "exp.Expr":
+        """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it is made of that column."""
+        from sqlglot import exp
+
+        name = column.name.lower()
+        aliased: list[exp.Expr] = [item.this for given, item in items if given == name and isinstance(item, exp.Alias)]
+        if not aliased or self._scope.surely(name):
+            return column
+        if len(aliased) > 1:
+            raise CannotTell(f"{name} is the name of two columns")
+        reads = {each.name.lower() for each in aliased[0].find_all(exp.Column)}
+        if not self._scope.maybe(name):
+            return aliased[0]
+        if name in reads:
+            return column
+        keys = {each.name.lower() for each in self._select.args["group"].expressions if isinstance(each, exp.Column)}
+        if reads <= keys:
+            raise CannotTell(f"whether GROUP BY {name} means a column or an alias is not known")
+        return aliased[0]
+
+    # What stands above the aggregation
+
+    def _above(self, resolved: "exp.Expr", given: str = "") -> "exp.Expr":
+        """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if it is one."""
+        from sqlglot import exp
+
+        text = spell(resolved, _plainly)
+        if text in self._keys:
+            return self._column(self._keys[text], resolved)
+        if is_aggregate(resolved):
+            return self._call(resolved, text, given)
+        match resolved:
+            case exp.Column():
+                raise CannotTell(f"{resolved.name} is neither grouped nor aggregated")
+            case exp.Window():
+                raise CannotTell("OVER beside aggregates")
+            case exp.Anonymous() if resolved.name != "@query" and resolved.name.lower() not in WINDOWS and self._reads_rows(resolved):
+                return self._call(resolved, text, given)
+        for child in list(resolved.iter_expressions()):
+            child.replace(self._above(child))
+        return resolved
+
+    def _reads_rows(self, call: "exp.Anonymous") -> bool:
+        """Whether an unknown function can only be an aggregate, since it reads a column that is neither grouped nor aggregated."""
+        from sqlglot import exp
+
+        def loose(node: exp.Expr) -> bool:
+            if spell(node, _plainly) in self._keys or is_aggregate(node):
+                return False
+            if isinstance(node, exp.Anonymous):
+                return False  # this one is asked itself
+            return isinstance(node, exp.Column) or any(loose(child) for child in node.iter_expressions())
+
+        return any(loose(argument) for argument in call.expressions)
+
+    def _call(self, call: "exp.Expr", text: str, given: str) -> "exp.Expr":
+        if text not in self._calls:
+            name = self._calls[text] = f"a{len(self._calls)}"
+            self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given))
+        return self._column(self._calls[text], call)
+
+    def _column(self, name: str, meaning: "exp.Expr") -> "exp.Expr":
+        from sqlglot import exp
+
+        found = exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(self._aggregate.id, quoted=True))
+        if "step" in meaning.meta:
+            found.meta["step"] = meaning.meta["step"]
+        return found
+
+    def _finish(self) -> Resolver:
+        """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is not read."""
+        from sqlglot import exp
+
+        finish = Resolver(self._scope, self._resolver.aside)
+        finish.windows = self._resolver.windows
+        for item in self._select.expressions:
+            if isinstance(item, exp.Alias):
+                defined = self._resolver.earlier[item.alias.lower()]
+                if self._scope.surely(item.alias.lower()) and defined != self._scope.find([item.alias.lower()]):
+                    finish.forbidden.add(item.alias.lower())
+                finish.earlier[item.alias.lower()] = defined
+        return finish
+
+
+def _bare(item: "exp.Expr") -> "exp.Expr":
+    from sqlglot import exp
+
+    return item.this if isinstance(item, exp.Alias) else item
+
+
+def _plainly(giver: str, name: str) -> str:
+    return f"{giver}.{name}"

@@ -1,0 +1,534 @@
+"""Which operators does the query that feeds one output consist of, however it is cut into steps, CTEs and subqueries?
+
+Names of steps, aliases and the order of CTEs are gone; columns are resolved; projections are put into what reads them; filters stand where
+Spark's optimizer moves them. What can not be told raises ``CannotTell``.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
+from flareiac_spark.sql.functions import GENERATORS
+from flareiac_spark.sql.joining import join_kind, joined
+from flareiac_spark.sql.operators import (
+    Aggregate,
+    Block,
+    Composed,
+    Compute,
+    Condition,
+    Dedup,
+    Generate,
+    Item,
+    Join,
+    Limit,
+    Operator,
+    Output,
+    Scan,
+    Sort,
+    Union,
+    UnionColumn,
+    prune,
+    streams,
+)
+from flareiac_spark.sql.outline import outline
+from flareiac_spark.sql.place_filters import add_filter, is_stable, on_conditions, split, substituted
+from flareiac_spark.sql.resolve import Resolver
+from flareiac_spark.sql.scope import CannotTell, Given, Scope, Source
+from flareiac_spark.sql.verbatim import verbatim
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_MOST: Final = 2_000
+"""Operators of one query; more are not composed (a step that is read twice counts twice)."""
+_SELECT: Final = frozenset(
+    {"with_", "expressions", "hint", "distinct", "from_", "joins", "laterals", "where", "group", "having", "order", "limit"}
+)
+_SET: Final = frozenset({"with_", "this", "expression", "distinct", "by_name", "order", "limit"})
+_TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
+_SUBQUERY: Final = frozenset({"this", "alias", "with_", "order", "limit"})
+
+_Known = TypeVar("_Known", bound=Operator)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Relation:
+    """Rows, and the columns that can be read of them."""
+
+    block: Block
+    given: list[Given]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Names:
+    """What relation names mean where a query stands: CTEs (each with what it sees itself), then steps and inputs.
+
+    ``steps``: those being composed, so that none reads itself.
+    """
+
+    step: str
+    steps: tuple[str, ...]
+    ctes: "Mapping[str, tuple[exp.Expr, Names, tuple[str, ...]]]"
+    outer: Scope | None = None
+
+
+def compose(
+    steps: Mapping[str, str],
+    source: str,
+    streamed: Collection[str],
+    columns: Mapping[str, Mapping[str, str]],
+    dedups: Mapping[str, tuple[str, ...]],
+) -> Composed:
+    """The query behind ``source``, without what nothing reads. Raises ``CannotTell``."""
+    return _Composer(steps, streamed, columns, dedups).whole(source)
+
+
+class _Composer:
+    def __init__(
+        self,
+        steps: Mapping[str, str],
+        streamed: Collection[str],
+        columns: Mapping[str, Mapping[str, str]],
+        dedups: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        self._steps = {name.lower(): (name, sql) for name, sql in steps.items()}
+        self._streamed = {name.lower() for name in streamed}
+        self._columns = {name.lower(): [column.lower() for column in known] for name, known in columns.items()}
+        self._dedups = {name.lower(): keys for name, keys in dedups.items()}
+        self._operators: dict[str, Operator] = {}
+        self._count = 0
+
+    def whole(self, source: str) -> Composed:
+        relation = self._named((source.lower(),), Names(step=source, steps=(), ctes={}))
+        outputs = [Output(name=each.name, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
+        composed = Composed(block=relation.block, outputs=outputs, operators=self._operators)
+        prune(composed)
+        return composed
+
+    def _id(self, kind: str) -> str:
+        self._count += 1
+        if self._count > _MOST:
+            raise CannotTell("the query has too many parts")
+        return f"@{kind}{self._count}"
+
+    def _known(self, operator: _Known) -> _Known:
+        self._operators[operator.id] = operator
+        return operator
+
+    # Relations
+
+    def _named(self, parts: tuple[str, ...], names: Names) -> Relation:
+        name = parts[-1]
+        if len(parts) == 1 and name in names.ctes:
+            tree, inside, columns = names.ctes[name]
+            return _renamed(self._query(tree, inside), columns)
+        if len(parts) == 1 and name in self._steps and name not in names.steps:
+            return self._step(name, names)
+        return self._scan(parts, names.step)
+
+    def _step(self, name: str, names: Names) -> Relation:
+        written, sql = self._steps[name]
+        tree = verbatim(sql)
+        if tree is None:
+            raise CannotTell(f"the SQL of step {written} is not read here")
+        relation = self._query(tree, Names(step=written, steps=(*names.steps, name), ctes={}))
+        return self._dedup(relation, written, self._dedups[name]) if name in self._dedups else relation
+
+    def _scan(self, parts: tuple[str, ...], step: str) -> Relation:
+        from sqlglot import exp
+
+        relation = ".".join(parts)
+        scan = self._known(Scan(id=self._id("scan"), step=step, relation=relation, streams=relation in self._streamed))
+
+        def column(name: str) -> exp.Expr:
+            return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True))
+
+        known = self._columns.get(relation) or ()
+        given = [Given(name=name, expr=column(name), step=step, place=(place, "")) for place, name in enumerate(known)]
+        anything = Given(name="*", expr=column("*"), step=step, place=(0, ""), open=True)
+        return Relation(block=Block(base=scan), given=given or [anything])
+
+    def _dedup(self, relation: Relation, step: str, keys: tuple[str, ...]) -> Relation:
+        source = Source(names=(), given=relation.given)
+        values = [(key.lower(), source.find(key.lower())) for key in keys]
+        items = [Item(name=name, expr=value, step=step) for name, value in values if value is not None]
+        if len(items) < len(keys):
+            raise CannotTell(f"what {step} is deduplicated by is not known")
+        if not keys:
+            items = [Item(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
+        dedup = Dedup(id=self._id("dedup"), step=step, streams=streams(relation.block.base), input=relation.block, keys=items)
+        return Relation(block=Block(base=self._known(dedup)), given=relation.given)
+
+    # Queries
+
+    def _query(self, tree: "exp.Expr", names: Names) -> Relation:
+        from sqlglot import exp
+
+        names = self._with_ctes(tree, names)
+        match tree:
+            case exp.Select():
+                return self._select(tree, names)
+            case exp.SetOperation():
+                return self._set_operation(tree, names)
+            case exp.Subquery():
+                _only(tree, _SUBQUERY)
+                relation = self._query(tree.this, names)
+                return self._limited(self._ordered(relation, tree, None, names), tree, names)
+            case _:
+                raise CannotTell(f"{tree.key} is not read here")
+
+    def _with_ctes(self, tree: "exp.Expr", names: Names) -> Names:
+        clause = tree.args.get("with_")
+        if clause is None:
+            return names
+        if clause.args.get("recursive"):
+            raise CannotTell("a recursive query is not read here")
+        ctes = dict(names.ctes)
+        for cte in clause.expressions:
+            inside = Names(step=names.step, steps=names.steps, ctes=dict(ctes), outer=names.outer)
+            ctes[cte.alias.lower()] = (cte.this, inside, _alias_columns(cte))
+        return Names(step=names.step, steps=names.steps, ctes=ctes, outer=names.outer)
+
+    def _set_operation(self, tree: "exp.SetOperation", names: Names) -> Relation:
+        from sqlglot import exp
+
+        _only(tree, _SET)
+        sides = [self._query(side, names) for side in (tree.this, tree.expression)]
+        given = [each.given for each in sides]
+        if any(each.open for side in given for each in side):
+            raise CannotTell("the columns of the relations that are united are not known")
+        if tree.args.get("by_name"):
+            given[1] = [each for first in given[0] for each in given[1] if each.name == first.name]
+        if len(given[0]) != len(given[1]) or (tree.args.get("by_name") and len(given[1]) != len(sides[1].given)):
+            raise CannotTell("relations with different columns are united")
+        kind = "union" if isinstance(tree, exp.Union) else tree.key
+        distinct = tree.args.get("distinct") or kind != "union"
+        if kind != "union" and any(streams(side.block.base) for side in sides):
+            raise CannotTell(f"{kind} over a stream is not read here")
+        relation = self._union(kind, sides, given, names.step)
+        relation = self._distinct(relation, names.step) if distinct else relation
+        return self._limited(self._ordered(relation, tree, None, names), tree, names)
+
+    def _union(self, kind: str, sides: list[Relation], given: list[list[Given]], step: str) -> Relation:
+        inputs: list[Block] = []
+        rows: list[list[exp.Expr]] = []
+        for side, columns in zip(sides, given, strict=True):
+            values = [column.value(column.name) for column in columns]
+            base = side.block.base
+            if kind == "union" and isinstance(base, Union) and base.kind == "union" and not side.block.filters:
+                for place, block in enumerate(base.inputs):
+                    meaning = {(base.id, column.name): column.exprs[place] for column in base.columns}
+                    inputs.append(block)
+                    rows.append([substituted(value, meaning.get) for value in values])
+            else:
+                inputs.append(side.block)
+                rows.append(values)
+        united = [UnionColumn(name=f"u{place}", exprs=list(exprs)) for place, exprs in enumerate(zip(*rows, strict=True))]
+        running = any(streams(block.base) for block in inputs)
+        union = self._known(Union(id=self._id("union"), step=step, streams=running, kind=kind, inputs=inputs, columns=united))
+        outputs = [_given(first.name, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])]
+        return Relation(block=Block(base=union), given=outputs)
+
+    def _distinct(self, relation: Relation, step: str) -> Relation:
+        """All columns are keys. Of a relation whose columns are not known, ``*`` is one key that stands for them."""
+        keys = [Item(name=f"k{place}", expr=each.value("*"), step=step, given=each.name) for place, each in enumerate(relation.given)]
+        running = streams(relation.block.base)
+        aggregate = Aggregate(id=self._id("distinct"), step=step, streams=running, input=relation.block, keys=keys, calls=[], distinct=True)
+        self._known(aggregate)
+        if any(each.open for each in relation.given):
+            if len(relation.given) > 1:
+                raise CannotTell("which columns are distinct is not known")
+            return Relation(block=Block(base=aggregate), given=relation.given)
+        outputs = [_given(each.name, aggregate.id, f"k{place}", step, place) for place, each in enumerate(relation.given)]
+        return Relation(block=Block(base=aggregate), given=outputs)
+
+    # SELECT
+
+    def _select(self, tree: "exp.Select", names: Names) -> Relation:
+        _only(tree, _SELECT)
+        block, scope = self._from(tree, names)
+        where = tree.args.get("where")
+        resolver = self._resolver(scope, names)
+        if where is not None:
+            for operand in split(where.this):
+                add_filter(block, Condition(expr=resolver.resolve(operand), step=names.step))
+        if is_gathering(tree):
+            relation, finish = self._grouped(tree, block, scope, resolver, names)
+        else:
+            relation = self._projected(tree, block, scope, resolver, names)
+            finish = resolver.resolve
+        if tree.args.get("distinct") is not None:
+            if tree.args["distinct"].args.get("on"):
+                raise CannotTell("DISTINCT ON is not read here")
+            relation = self._distinct(relation, names.step)
+        relation = self._ordered(relation, tree, finish, names)
+        return self._limited(relation, tree, names)
+
+    def _resolver(self, scope: Scope, names: Names) -> Resolver:
+        return Resolver(scope, lambda query, inside: self._aside(query, inside, names))
+
+    def _aside(self, query: "exp.Expr", scope: Scope, names: Names) -> "exp.Expr":
+        """A query inside an expression, as the text of its outline and the outer columns that it reads."""
+        from sqlglot import exp
+
+        inside = Names(step=names.step, steps=names.steps, ctes=names.ctes, outer=scope)
+        before = set(self._operators)
+        relation = self._query(query, inside)
+        own = set(self._operators) - before
+        if any(self._operators[each].streams for each in own):
+            raise CannotTell("a stream is read inside an expression")
+        outputs = [Output(name=each.name, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
+        composed = Composed(block=relation.block, outputs=outputs, operators=self._operators)
+        prune(composed)
+        text, outer = outline(composed)
+        return exp.Anonymous(this="@query", expressions=[exp.Literal.string(text), *outer])
+
+    def _from(self, tree: "exp.Select", names: Names) -> tuple[Block, Scope]:
+        clause = tree.args.get("from_")
+        if clause is None:
+            raise CannotTell("a query without FROM is not read here")
+        first = self._source(clause.this, names)
+        block, scope = first[0], Scope(sources=[first[1]], outer=names.outer)
+        for join in tree.args.get("joins") or ():
+            block, scope = self._join(join, block, scope, names)
+        for lateral in tree.args.get("laterals") or ():
+            block, scope = self._lateral(lateral, block, scope, names)
+        return block, scope
+
+    def _source(self, node: "exp.Expr", names: Names) -> tuple[Block, Source]:
+        from sqlglot import exp
+
+        match node:
+            case exp.Table(this=exp.Identifier()):
+                _only(node, _TABLE)
+                parts = tuple(part.name.lower() for part in node.parts)
+                relation = _renamed(self._named(parts, names), _alias_columns(node))
+                return relation.block, Source(names=(node.alias.lower(),) if node.alias else parts, given=relation.given)
+            case exp.Subquery():
+                relation = _renamed(self._query(node, names), _alias_columns(node))
+                return relation.block, Source(names=(node.alias.lower(),) if node.alias else (), given=relation.given)
+            case _:
+                raise CannotTell(f"FROM {node.key} is not read here")
+
+    def _join(self, node: "exp.Join", block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
+        kind = join_kind(node)
+        right, source = self._source(node.this, names)
+        running = streams(block.base), streams(right.base)
+        join = Join(id=self._id("join"), step=names.step, streams=any(running), stateful=all(running), left=block, right=right, kind=kind)
+        self._known(join)
+        seen = joined(join, node, scope, source)
+        conditions = [Condition(expr=equation, step=names.step) for equation in seen.equal]
+        if (on := node.args.get("on")) is not None:
+            resolver = self._resolver(seen.inside, names)
+            conditions += [Condition(expr=resolver.resolve(operand), step=names.step) for operand in split(on)]
+        on_conditions(join, conditions)
+        return Block(base=join), seen.outside
+
+    def _lateral(self, node: "exp.Lateral", block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
+        if not node.args.get("view"):
+            raise CannotTell("LATERAL is not read here")
+        columns = _alias_columns(node)
+        if not columns:
+            raise CannotTell("LATERAL VIEW without names of columns is not read here")
+        resolver = self._resolver(scope, names)
+        call, outer = resolver.resolve(node.this), bool(node.args.get("outer"))
+        generate = Generate(id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=outer)
+        self._known(generate)
+        given = [_given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)]
+        source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
+        return Block(base=generate), Scope(sources=[*scope.sources, source], merged=scope.merged, outer=scope.outer)
+
+    def _projected(self, tree: "exp.Select", block: Block, scope: Scope, resolver: Resolver, names: Names) -> Relation:
+        from sqlglot import exp
+
+        given: list[Given] = []
+        for item in tree.expressions:
+            if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+                given += _starred(item, scope)
+                continue
+            names_of = _item_names(item)
+            if isinstance(_bare(item), exp.Anonymous) and _bare(item).name.lower() in GENERATORS:
+                block, columns = self._exploded(block, resolver.resolve(_bare(item)), names_of, names)
+                given += columns
+                continue
+            expr = resolver.resolve(_bare(item))
+            if not is_stable(expr) or expr.find(exp.Window) is not None:
+                block, expr = self._computed(block, expr, names)
+            _mark(expr, names.step)
+            given.append(Given(name=names_of[0], expr=expr, step=names.step, place=(len(given), "")))
+            if isinstance(item, exp.Alias):
+                resolver.earlier[names_of[0]] = expr
+        return Relation(block=block, given=_placed(given))
+
+    def _exploded(self, block: Block, call: "exp.Expr", columns: list[str], names: Names) -> tuple[Block, list[Given]]:
+        generate = Generate(
+            id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=call.name.endswith("_outer")
+        )
+        self._known(generate)
+        return Block(base=generate), [_given(name, generate.id, f"g{place}", names.step, 0) for place, name in enumerate(columns)]
+
+    def _computed(self, block: Block, expr: "exp.Expr", names: Names) -> "tuple[Block, exp.Expr]":
+        compute = Compute(
+            id=self._id("compute"),
+            step=names.step,
+            streams=streams(block.base),
+            input=block,
+            items=[Item(name="x0", expr=expr, step=names.step)],
+        )
+        self._known(compute)
+        return Block(base=compute), _given("", compute.id, "x0", names.step, 0).expr
+
+    def _grouped(
+        self, tree: "exp.Select", block: Block, scope: Scope, resolver: Resolver, names: Names
+    ) -> "tuple[Relation, Callable[[exp.Expr], exp.Expr]]":
+        aggregate = Aggregate(id=self._id("group"), step=names.step, streams=streams(block.base), input=block, keys=[], calls=[])
+        self._known(aggregate)
+        found = gathered(tree, aggregate, scope, resolver)
+        above = Block(base=aggregate)
+        for condition in found.having:
+            add_filter(above, Condition(expr=condition, step=names.step))
+        for _, expr in found.outputs:
+            _mark(expr, names.step)
+        given = [Given(name=name, expr=expr, step=names.step, place=(place, "")) for place, (name, expr) in enumerate(found.outputs)]
+        return Relation(block=above, given=given), found.finish
+
+    def _ordered(self, relation: Relation, tree: "exp.Expr", finish: "Callable[[exp.Expr], exp.Expr] | None", names: Names) -> Relation:
+        """``finish`` resolves what is no output."""
+        order = tree.args.get("order")
+        if order is None:
+            return relation
+        outputs = self._resolver(Scope(sources=[Source(names=(), given=relation.given)]), names)
+        keys: list[exp.Expr] = []
+        for key in order.expressions:
+            try:
+                if finish is not None and any(is_aggregate(node) for node in key.walk()):
+                    keys.append(finish(key))
+                else:
+                    keys.append(outputs.resolve(key))
+            except CannotTell:
+                if finish is None:
+                    raise
+                keys.append(finish(key))
+        sort = Sort(id=self._id("sort"), step=names.step, streams=streams(relation.block.base), input=relation.block, keys=keys)
+        return Relation(block=Block(base=self._known(sort)), given=relation.given)
+
+    def _limited(self, relation: Relation, tree: "exp.Expr", names: Names) -> Relation:
+        limit = tree.args.get("limit")
+        if limit is None:
+            return relation
+        resolver = self._resolver(Scope(sources=[]), names)
+        count = resolver.resolve(limit)
+        running = streams(relation.block.base)
+        found = Limit(id=self._id("limit"), step=names.step, streams=running, input=relation.block, count=count)
+        return Relation(block=Block(base=self._known(found)), given=relation.given)
+
+
+def _given(name: str, giver: str, column: str, step: str, place: int) -> Given:
+    from sqlglot import exp
+
+    expr = exp.Column(this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True))
+    return Given(name=name, expr=expr, step=step, place=(place, ""))
+
+
+def _renamed(relation: Relation, columns: tuple[str, ...]) -> Relation:
+    if not columns:
+        return relation
+    if any(each.open for each in relation.given) or len(columns) != len(relation.given):
+        raise CannotTell("the columns that an alias renames are not known")
+    given = [
+        Given(name=name, expr=each.expr, step=each.step, place=each.place, through=each.through)
+        for name, each in zip(columns, relation.given, strict=True)
+    ]
+    return Relation(block=relation.block, given=given)
+
+
+def _placed(given: list[Given]) -> list[Given]:
+    """Places by the order in which columns are given; those of an open relation stay side by side."""
+    return [
+        Given(
+            name=each.name,
+            expr=each.expr,
+            step=each.step,
+            place=(place, ""),
+            open=each.open,
+            without=each.without,
+            through=each.through,
+        )
+        for place, each in enumerate(given)
+    ]
+
+
+def _starred(star: "exp.Expr", scope: Scope) -> list[Given]:
+    from sqlglot import exp
+
+    inner = star if isinstance(star, exp.Star) else star.this
+    if any(value for name, value in inner.args.items() if name != "except_"):
+        raise CannotTell("a star that renames is not read here")
+    dropped = frozenset(column.name.lower() for column in inner.args.get("except_") or ())
+    qualifier = [part.name.lower() for part in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    sources = [source for source in scope.sources if not qualifier or source.answers(qualifier)]
+    if not sources:
+        raise CannotTell("a star over an unknown relation")
+    found = list[Given]()
+    if not qualifier:
+        found += [Given(name=name, expr=expr, step="", place=(0, "")) for name, expr in scope.merged.items() if name not in dropped]
+        dropped |= scope.merged.keys()
+    for source in sources:
+        for each in source.given:
+            if each.open:
+                found.append(
+                    Given(
+                        name="*",
+                        expr=each.expr,
+                        step=each.step,
+                        place=each.place,
+                        open=True,
+                        without=each.without | dropped,
+                        through=each.through,
+                    )
+                )
+            elif each.name not in dropped:
+                found.append(each)
+    return found
+
+
+def _item_names(item: "exp.Expr") -> list[str]:
+    """The names of a SELECT item: that of its alias or column, several of a function that makes rows, "" where Spark makes one up."""
+    from sqlglot import exp
+
+    match item:
+        case exp.Aliases():
+            return [identifier.name.lower() for identifier in item.args["expressions"]]
+        case exp.Alias() | exp.Column():
+            return [item.alias_or_name.lower()]
+        case exp.Dot():
+            return [item.expression.name.lower()]
+        case exp.Anonymous() if item.name.lower() in {"explode", "explode_outer"}:
+            return ["col"]
+        case _:
+            return [""]
+
+
+def _bare(item: "exp.Expr") -> "exp.Expr":
+    from sqlglot import exp
+
+    return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+
+
+def _mark(expr: "exp.Expr", step: str) -> None:
+    """Remembers where an expression was written."""
+    expr.meta.setdefault("step", step)
+
+
+def _alias_columns(node: "exp.Expr") -> tuple[str, ...]:
+    from sqlglot import exp
+
+    alias = node.args.get("alias")
+    return tuple(column.name.lower() for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
+
+
+def _only(tree: "exp.Expr", known: frozenset[str]) -> None:
+    for name, value in tree.args.items():
+        if value and name not in known:
+            raise CannotTell(f"{name.strip('_').upper()} is not read here")

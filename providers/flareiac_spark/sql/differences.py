@@ -1,0 +1,684 @@
+"""What differs between two composed queries, operator by operator?"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from flareiac_spark.sql.functions import WINDOWS
+from flareiac_spark.sql.operators import (
+    Aggregate,
+    Block,
+    Composed,
+    Compute,
+    Condition,
+    Dedup,
+    Generate,
+    Item,
+    Join,
+    Limit,
+    Operator,
+    Output,
+    Scan,
+    Sort,
+    Symbol,
+    Union,
+    UnionColumn,
+    below,
+    holds_state,
+    symbols_in,
+)
+from flareiac_spark.sql.parts import Difference, Part
+from flareiac_spark.sql.shown import shown
+from flareiac_spark.sql.spelling import spell
+from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Types = Callable[[str, str], str | None]
+"""The type of a column, given the relation and the column."""
+
+
+def differences(old: Composed, new: Composed, old_types: Types, new_types: Types) -> tuple[Difference, ...]:
+    """Every difference, what lies below first. None at all: no row and no state could differ."""
+    return tuple(_Differ(old, new, old_types, new_types).all())
+
+
+class _Side:
+    """One of the two queries, with what its columns are called in the comparison."""
+
+    def __init__(self, composed: Composed, types: Types, mark: str) -> None:
+        self.composed, self._types, self._mark = composed, types, mark
+        self.names: dict[Symbol, str] = {}
+        self.meanings: dict[Symbol, exp.Expr] = {}
+        """Of the columns of an operator that the other query has not."""
+
+    def text(self, expr: "exp.Expr") -> str:
+        return spell(expr, self._named)
+
+    def _named(self, giver: str, name: str) -> str:
+        if (known := self.names.get((giver, name))) is not None:
+            return known
+        if (meaning := self.meanings.get((giver, name))) is not None:
+            return self.text(meaning)
+        return f"{self.names.get((giver, '*'), self._mark + giver)}.{name}"
+
+    def show(self, expr: "exp.Expr") -> str:
+        return shown(expr, self.composed)
+
+    def buffer(self, call: "exp.Expr") -> tuple[str, ...] | None:
+        return buffer_of(call, self._type)
+
+    def type(self, expr: "exp.Expr") -> str | None:
+        return type_of(expr, self._type)
+
+    def _type(self, giver: str, name: str) -> str | None:
+        operator = self.composed.operators.get(giver)
+        match operator:
+            case Scan():
+                return self._types(operator.relation, name)
+            case Aggregate():
+                return next((self.type(item.expr) for item in (*operator.keys, *operator.calls) if item.name == name), None)
+            case Join():
+                return next((self.type(item.expr) for item in operator.kept if item.name == name), None)
+            case Union():
+                types = [{self.type(expr) for expr in column.exprs} for column in operator.columns if column.name == name]
+                return types[0].pop() if types and len(types[0]) == 1 else None
+            case _:
+                return None
+
+
+class _Differ:
+    def __init__(self, old: Composed, new: Composed, old_types: Types, new_types: Types) -> None:
+        self._old, self._new = _Side(old, old_types, "old"), _Side(new, new_types, "new")
+        self._found: list[Difference] = []
+
+    def all(self) -> list[Difference]:
+        old, new = self._old.composed, self._new.composed
+        self._order_calls(self._old)
+        self._order_calls(self._new)
+        self._blocks(old.block, new.block, False)
+        self._outputs(old.outputs, new.outputs)
+        return self._found
+
+    def _add(self, part: Part, step: str, old: str = "", new: str = "", detail: str = "", same_type: bool | None = None) -> None:
+        self._found.append(Difference(part=part, step=step, old=old, new=new, detail=detail, same_type=same_type))
+
+    def _same_name(self, old: Symbol, new: Symbol) -> None:
+        """From here on both sides call this column the same."""
+        name = f"{old[0]}.{old[1]}" if old[1] != "*" else old[0]
+        self._old.names[old] = self._new.names[new] = name
+
+    # Blocks
+
+    def _blocks(self, old: Block, new: Block, feeds_state: bool) -> None:
+        if type(old.base) is type(new.base) and _stateful_alike(old.base, new.base):
+            self._operators(old.base, new.base, feeds_state)
+            self._filters(old.filters, new.filters, feeds_state)
+        else:
+            self._unlike(old, new, feeds_state)
+
+    def _unlike(self, old: Block, new: Block, feeds_state: bool) -> None:
+        """Another operator at this place: the one that the other query has not is added or removed, and what is below goes on."""
+        gone, came = _under(old.base), _under(new.base)
+        if gone is not None and (
+            came is None or _kind(new.base) in _kinds_below(old.base) or _kind(old.base) not in _kinds_below(new.base)
+        ):
+            both = came is not None and _kind(new.base) not in _kinds_below(old.base)
+            self._report_gone(old.base, feeds_state)
+            merged = Block(base=gone.base, filters=[*gone.filters, *self._still_said(old, self._old)])
+            if not both:
+                self._blocks(merged, new, feeds_state)
+                return
+            old, gone = merged, None
+        if came is not None:
+            self._report_came(new.base, feeds_state)
+            merged = Block(base=came.base, filters=[*came.filters, *self._still_said(new, self._new)])
+            self._blocks(old, merged, feeds_state or holds_state(new.base))
+            return
+        self._other_leaves(old, new)
+
+    def _still_said(self, block: Block, side: _Side) -> list[Condition]:
+        """The filters above an operator that only one side has, its grouping keys named as what they are made of."""
+        if isinstance(block.base, Aggregate):
+            side.meanings |= {(block.base.id, item.name): item.expr for item in block.base.keys}
+        return block.filters
+
+    def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
+        part = _part_of(operator, Part.STATE_REMOVED, feeds_state)
+        self._add(part, operator.step, old=self._told(operator, self._old), detail=f"removed {_what(operator)}")
+
+    def _report_came(self, operator: Operator, feeds_state: bool) -> None:
+        part = _part_of(operator, Part.STATE_ADDED, feeds_state)
+        self._add(part, operator.step, new=self._told(operator, self._new), detail=f"added {_what(operator)}")
+
+    def _other_leaves(self, old: Block, new: Block) -> None:
+        if holds_state(old.base) and not holds_state(new.base):
+            self._report_gone(old.base, False)
+        elif holds_state(new.base) and not holds_state(old.base):
+            self._report_came(new.base, False)
+        self._add(Part.SOURCES, new.base.step, old=_reads(old), new=_reads(new), detail="another set of relations is read")
+
+    def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
+        before = [self._old.text(condition.expr) for condition in old]
+        after = [self._new.text(condition.expr) for condition in new]
+        gone = [condition for condition, text in zip(old, before, strict=True) if text not in after]
+        came = [condition for condition, text in zip(new, after, strict=True) if text not in before]
+        part = Part.FILTER_BEFORE_STATE if feeds_state else Part.FILTER
+        for place in range(max(len(gone), len(came))):
+            one, other = gone[place : place + 1], came[place : place + 1]
+            last = (other or one)[0]
+            detail = "Spark applies it before the state" if feeds_state and last.moved else ""
+            self._add(part, last.step, old=_each(one, self._old), new=_each(other, self._new), detail=detail)
+
+    # Operators
+
+    def _operators(self, old: Operator, new: Operator, feeds_state: bool) -> None:
+        match old, new:
+            case Scan(), Scan():
+                self._scans(old, new)
+            case Aggregate(), Aggregate():
+                self._aggregates(old, new, feeds_state)
+            case Dedup(), Dedup():
+                self._dedups(old, new, feeds_state)
+            case Join(), Join():
+                self._joins(old, new, feeds_state)
+            case Union(), Union():
+                self._unions(old, new, feeds_state)
+            case Limit(), Limit():
+                self._blocks(old.input, new.input, feeds_state or holds_state(new))
+                if self._old.text(old.count) != self._new.text(new.count):
+                    self._add(Part.LIMIT, new.step, old=self._old.show(old.count), new=self._new.show(new.count))
+            case Sort(), Sort():
+                self._blocks(old.input, new.input, feeds_state)
+                self._listed(Part.ORDER, new.step, old.keys, new.keys)
+            case Generate(), Generate():
+                self._generated(old, new, feeds_state)
+            case Compute(), Compute():
+                self._computed(old, new, feeds_state)
+            case _:
+                raise AssertionError("operators of one kind are compared")
+
+    def _scans(self, old: Scan, new: Scan) -> None:
+        self._same_name((old.id, "*"), (new.id, "*"))
+        if old.relation != new.relation or old.streams != new.streams:
+            detail = "" if old.streams == new.streams else "no longer streamed" if old.streams else "now streamed"
+            self._add(Part.SOURCES, new.step, old=old.relation, new=new.relation, detail=detail)
+
+    def _listed(self, part: Part, step: str, old: "Sequence[exp.Expr]", new: "Sequence[exp.Expr]", detail: str = "") -> None:
+        before, after = [self._old.text(expr) for expr in old], [self._new.text(expr) for expr in new]
+        if before != after:
+            told = ", ".join(self._old.show(expr) for expr in old), ", ".join(self._new.show(expr) for expr in new)
+            order = "only their order" if sorted(before) == sorted(after) else detail
+            self._add(part, step, old=told[0], new=told[1], detail=order)
+
+    # Aggregations
+
+    def _aggregates(self, old: Aggregate, new: Aggregate, feeds_state: bool) -> None:
+        stateful = old.streams or new.streams
+        self._blocks(old.input, new.input, feeds_state or stateful)
+        other = None if stateful else _without_state(feeds_state)
+        self._keys(old, new, other)
+        if old.sets != new.sets:
+            self._add(other or Part.GROUPING_KEYS, new.step, old=old.sets and "grouping sets", new=new.sets and "grouping sets")
+        self._calls(old, new, other)
+
+    def _keys(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
+        part = other or (Part.DEDUP if old.distinct and new.distinct else Part.GROUPING_KEYS)
+        pairs, gone, came = self._matched(old, new, old.keys, new.keys)
+        for one, another in _paired_keys(gone, came):
+            gone.remove(one)
+            came.remove(another)
+            window = _is_window(one.expr) and _is_window(another.expr)
+            detail = f"{self._old.show(one.expr)} -> {self._new.show(another.expr)}"
+            told = self._old.show(one.expr), self._new.show(another.expr)
+            kind = (other or Part.WINDOW) if window else part
+            types = _same(self._old.type(one.expr), self._new.type(another.expr))
+            self._add(kind, new.step, *told, detail=_window_change(one.expr, another.expr) if window else detail, same_type=types)
+            self._same_name((old.id, one.name), (new.id, another.name))
+        for item in gone:
+            self._add(part, new.step, old=self._old.show(item.expr), detail=f"removed {self._old.show(item.expr)}")
+        for item in came:
+            self._add(part, new.step, new=self._new.show(item.expr), detail=f"added {self._new.show(item.expr)}")
+        if len(pairs) == len(old.keys) == len(new.keys) and [one for one, _ in pairs] != list(range(len(pairs))):
+            told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
+            self._add(part, new.step, *told, detail="only their order", same_type=self._exchangeable(old.keys, new.keys))
+
+    def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
+        verdicts = [_same(self._old.type(one.expr), self._new.type(other.expr)) for one, other in zip(old, new, strict=True)]
+        return False if False in verdicts else None if None in verdicts else True
+
+    def _matched(
+        self, old: Operator, new: Operator, before: list[Item], after: list[Item]
+    ) -> tuple[list[tuple[int, int]], list[Item], list[Item]]:
+        """Pairs of places (by the new place) of items with one text, and the items without a partner on both sides."""
+        texts = [self._old.text(item.expr) for item in before]
+        pairs: list[tuple[int, int]] = []
+        free = list(range(len(before)))
+        came: list[Item] = []
+        for place, item in enumerate(after):
+            text = self._new.text(item.expr)
+            match = next((each for each in free if texts[each] == text), None)
+            if match is None:
+                came.append(item)
+                continue
+            free.remove(match)
+            pairs.append((match, place))
+            self._same_name((old.id, before[match].name), (new.id, item.name))
+        return pairs, [before[place] for place in free], came
+
+    def _calls(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
+        pairs, gone, came = self._matched(old, new, old.calls, new.calls)
+        for one, another in _paired_calls(gone, came):
+            gone.remove(one)
+            came.remove(another)
+            self._call(one, another, new.step, other)
+            self._same_name((old.id, one.name), (new.id, another.name))
+        for item in gone:
+            self._add(other or Part.AGGREGATE_REMOVED, new.step, old=self._old.show(item.expr))
+        for item in came:
+            self._add(other or Part.AGGREGATE_ADDED, new.step, new=self._new.show(item.expr))
+        if other is None and len(pairs) == len(old.calls) == len(new.calls) and [one for one, _ in pairs] != list(range(len(pairs))):
+            told = ", ".join(self._old.show(item.expr) for item in old.calls), ", ".join(self._new.show(item.expr) for item in new.calls)
+            verdicts = [
+                same_buffer(self._old.buffer(one.expr), self._new.buffer(another.expr))
+                for one, another in zip(old.calls, new.calls, strict=True)
+            ]
+            same = False if False in verdicts else None if None in verdicts else True
+            self._add(Part.AGGREGATE_ORDER, new.step, *told, same_type=same)
+
+    def _call(self, old: Item, new: Item, step: str, other: Part | None) -> None:
+        same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
+        told = self._old.show(old.expr), self._new.show(new.expr)
+        if _function(old.expr) != _function(new.expr):
+            self._add(other or Part.AGGREGATE_CHANGED, step, *told, same_type=same)
+            return
+        where = _parting(old.expr, new.expr, step)
+        part = Part.AGGREGATE_ARGUMENT if where == step else Part.INPUT_OF_STATE
+        self._add(other or part, where, *told, same_type=same)
+
+    def _order_calls(self, side: _Side) -> None:
+        """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation, and the writer takes the
+        columns by the table's order, so then their order is that of the outputs' names; otherwise it is the one in which they are written.
+        """
+        block, outputs = side.composed.block, side.composed.outputs
+        if not isinstance(block.base, Aggregate) or block.filters:
+            return
+        aggregate = block.base
+        uses = [symbol for output in outputs for symbol in _occurrences(output.expr) if symbol[0] == aggregate.id]
+        if len(uses) > len(set(uses)):
+            return
+        first = {
+            symbol[1]: place
+            for place, symbol in reversed(
+                list(enumerate(symbol for output in sorted(outputs, key=lambda each: each.name) for symbol in _occurrences(output.expr)))
+            )
+        }
+        aggregate.calls.sort(key=lambda item: first.get(item.name, len(first)))
+
+    # Other state
+
+    def _dedups(self, old: Dedup, new: Dedup, feeds_state: bool) -> None:
+        stateful = old.streams or new.streams
+        self._blocks(old.input, new.input, feeds_state or stateful)
+        part = Part.DEDUP if stateful else _without_state(feeds_state)
+        before = {self._old.text(item.expr): item for item in old.keys}
+        after = {self._new.text(item.expr): item for item in new.keys}
+        gone = [item for text, item in before.items() if text not in after]
+        came = [item for text, item in after.items() if text not in before]
+        if gone or came:
+            told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
+            changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [f"added {self._new.show(item.expr)}" for item in came]
+            self._add(part, new.step, *told, detail=", ".join(changes))
+        elif list(before) != list(after):
+            self._listed(part, new.step, [item.expr for item in old.keys], [item.expr for item in new.keys])
+
+    def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
+        stateful = old.stateful and new.stateful
+        self._blocks(old.left, new.left, feeds_state or stateful)
+        self._blocks(old.right, new.right, feeds_state or stateful)
+        other = None if stateful else _without_state(feeds_state)
+        table = "" if stateful else f"the join with {_reads(new.table)}"
+        if stateful:
+            self._kept(old, new)
+        if old.kind != new.kind:
+            detail = table or f"{old.kind} -> {new.kind}"
+            self._add(other or Part.JOIN_TYPE, new.step, old=f"{old.kind} join", new=f"{new.kind} join", detail=detail)
+        unsure = [
+            condition
+            for condition in new.unsure
+            if self._new.text(condition.expr) not in [self._old.text(each.expr) for each in old.unsure]
+        ]
+        lost = [
+            condition
+            for condition in old.unsure
+            if self._old.text(condition.expr) not in [self._new.text(each.expr) for each in new.unsure]
+        ]
+        if unsure or lost:
+            detail = "the filter above may make it an inner join"
+            told = _each(lost, self._old), _each(unsure, self._new)
+            self._add(Part.JOIN_TYPE, new.step, *told, detail=detail)
+        self._equations(old, new, other, table)
+        self._rest(old, new, other, table)
+
+    def _kept(self, old: Join, new: Join) -> None:
+        for join in (old, new):
+            join.kept.sort(key=lambda item: item.place)
+        pairs, gone, came = self._matched(old, new, old.kept, new.kept)
+        for side, name in ((0, "left"), (1, "right")):
+            lost = [item for item in gone if item.place[0] == side]
+            more = [item for item in came if item.place[0] == side]
+            while lost and more:
+                one, another = lost.pop(0), more.pop(0)
+                where = _parting(one.expr, another.expr, new.step)
+                told = self._old.show(one.expr), self._new.show(another.expr)
+                same = _same(self._old.type(one.expr), self._new.type(another.expr))
+                self._add(Part.INPUT_OF_STATE, where, *told, detail=f"what the {name} side of the join keeps", same_type=same)
+                self._same_name((old.id, one.name), (new.id, another.name))
+            for item in lost:
+                self._add(Part.JOIN_COLUMNS, new.step, old=self._old.show(item.expr), detail=f"removed from the {name} side")
+            for item in more:
+                self._add(Part.JOIN_COLUMNS, new.step, new=self._new.show(item.expr), detail=f"added to the {name} side")
+        if len(pairs) == len(old.kept) == len(new.kept) and [one for one, _ in pairs] != list(range(len(pairs))):
+            told = ", ".join(self._old.show(item.expr) for item in old.kept), ", ".join(self._new.show(item.expr) for item in new.kept)
+            same = self._exchangeable(old.kept, new.kept)
+            self._add(Part.JOIN_COLUMNS, new.step, *told, detail="only their order", same_type=same)
+
+    def _equations(self, old: Join, new: Join, other: Part | None, table: str) -> None:
+        before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
+        after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
+        if before != after:
+            told = tuple(
+                " AND ".join(f"{side.show(left)} = {side.show(right)}" for left, right in join.keys)
+                for side, join in ((self._old, old), (self._new, new))
+            )
+            self._add(other or Part.JOIN_KEYS, new.step, told[0], told[1], detail=table)
+
+    def _rest(self, old: Join, new: Join, other: Part | None, table: str) -> None:
+        before = {self._old.text(each.expr) for each in old.rest}
+        after = {self._new.text(each.expr) for each in new.rest}
+        gone = [each for each in old.rest if self._old.text(each.expr) not in after]
+        came = [each for each in new.rest if self._new.text(each.expr) not in before]
+        if gone or came:
+            told = _each(gone, self._old), _each(came, self._new)
+            self._add(other or Part.JOIN_CONDITION, new.step, *told, detail=table)
+
+    # What holds no state
+
+    def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
+        if old.kind != new.kind or len(old.inputs) != len(new.inputs):
+            told = " and ".join(_reads(block) for block in old.inputs), " and ".join(_reads(block) for block in new.inputs)
+            self._add(Part.SOURCES, new.step, *told, detail="other relations are united")
+        for one, another in zip(old.inputs, new.inputs, strict=False):
+            self._blocks(one, another, feeds_state)
+        for column in new.columns:
+            match = self._same_column(old, new, column.exprs)
+            if match is None:
+                self._add(_without_state(feeds_state), new.step, new=self._new.show(column.exprs[0]), detail="a column of the union")
+                continue
+            self._same_name((old.id, match.name), (new.id, column.name))
+            for was, now in zip(match.exprs, column.exprs, strict=False):
+                if self._old.text(was) != self._new.text(now):
+                    self._add(_without_state(feeds_state), _parting(was, now, new.step), self._old.show(was), self._new.show(now))
+
+    def _same_column(self, old: Union, new: Union, exprs: "list[exp.Expr]") -> UnionColumn | None:
+        texts = [self._new.text(expr) for expr in exprs]
+        free = [column for column in old.columns if (old.id, column.name) not in self._old.names]
+        same = [column for column in free if [self._old.text(expr) for expr in column.exprs] == texts]
+        return same[0] if same else free[0] if free and len(old.columns) == len(new.columns) else None
+
+    def _generated(self, old: Generate, new: Generate, feeds_state: bool) -> None:
+        self._blocks(old.input, new.input, feeds_state)
+        self._same_name((old.id, "*"), (new.id, "*"))
+        if (self._old.text(old.call), old.outer) != (self._new.text(new.call), new.outer):
+            told = self._old.show(old.call), self._new.show(new.call)
+            self._add(_without_state(feeds_state), new.step, *told, detail="how rows are made of one row")
+
+    def _computed(self, old: Compute, new: Compute, feeds_state: bool) -> None:
+        self._blocks(old.input, new.input, feeds_state)
+        _, gone, came = self._matched(old, new, old.items, new.items)
+        for place in range(max(len(gone), len(came))):
+            one, another = gone[place : place + 1], came[place : place + 1]
+            self._add(_without_state(feeds_state), new.step, _each(one, self._old), _each(another, self._new))
+            if one and another:
+                self._same_name((old.id, one[0].name), (new.id, another[0].name))
+
+    # Outputs
+
+    def _outputs(self, old: list[Output], new: list[Output]) -> None:
+        before, after = {each.name: each for each in old}, {each.name: each for each in new}
+        for name, output in after.items():
+            if name not in before:
+                self._add(Part.PROJECTION, output.step, new=_named(output, self._new), detail=f"added {_name(output)}")
+                continue
+            was = before[name]
+            if (self._old.text(was.expr), was.without) != (self._new.text(output.expr), output.without):
+                where = _parting(was.expr, output.expr, output.step)
+                self._add(Part.PROJECTION, where, _named(was, self._old), _named(output, self._new), detail=f"{_name(output)} changed")
+        for name, output in before.items():
+            if name not in after:
+                self._add(
+                    Part.PROJECTION, new[0].step if new else output.step, old=_named(output, self._old), detail=f"removed {_name(output)}"
+                )
+        if [each.name for each in old] != [each.name for each in new] and sorted(each.name for each in old) == sorted(
+            each.name for each in new
+        ):
+            told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
+            self._add(Part.PROJECTION, new[0].step, *told, detail="only their order")
+
+    def _told(self, operator: Operator, side: _Side) -> str:
+        match operator:
+            case Aggregate():
+                calls = ", ".join(side.show(item.expr) for item in operator.calls)
+                keys = ", ".join(side.show(item.expr) for item in operator.keys)
+                return f"DISTINCT {keys}" if operator.distinct else f"{calls} GROUP BY {keys}".strip() if keys else calls
+            case Dedup():
+                return ", ".join(side.show(item.expr) for item in operator.keys)
+            case Join():
+                return f"{operator.kind} join with {_reads(operator.table)}"
+            case Limit():
+                return side.show(operator.count)
+            case Sort():
+                return ", ".join(side.show(key) for key in operator.keys)
+            case Generate():
+                return side.show(operator.call)
+            case Compute():
+                return ", ".join(side.show(item.expr) for item in operator.items)
+            case Scan() | Union():
+                return _reads(Block(base=operator))
+
+
+def _kind(operator: Operator) -> tuple[type, bool]:
+    return type(operator), isinstance(operator, Join) and operator.stateful
+
+
+def _stateful_alike(old: Operator, new: Operator) -> bool:
+    return _kind(old) == _kind(new)
+
+
+def _under(operator: Operator) -> Block | None:
+    """The rows that an operator works on; None where there are several, or none."""
+    match operator:
+        case Scan() | Union():
+            return None
+        case Join():
+            return None if operator.stateful else operator.input
+        case _:
+            return operator.input
+
+
+def _kinds_below(operator: Operator) -> set[tuple[type, bool]]:
+    found: set[tuple[type, bool]] = set()
+    block = _under(operator)
+    while block is not None:
+        found.add(_kind(block.base))
+        block = _under(block.base)
+    return found
+
+
+def _without_state(feeds_state: bool) -> Part:
+    return Part.INPUT_OF_STATE if feeds_state else Part.PROJECTION
+
+
+def _part_of(operator: Operator, stateful: Part, feeds_state: bool) -> Part:
+    match operator:
+        case Limit():
+            return Part.LIMIT
+        case Sort():
+            return Part.ORDER
+        case _:
+            return stateful if holds_state(operator) else _without_state(feeds_state)
+
+
+def _what(operator: Operator) -> str:
+    match operator:
+        case Aggregate(distinct=True):
+            return "distinct rows"
+        case Aggregate():
+            return "an aggregation"
+        case Dedup():
+            return "a deduplication"
+        case Join(stateful=True):
+            return "a join of two streams"
+        case Join():
+            return f"the join with {_reads(operator.table)}"
+        case Limit():
+            return "a limit"
+        case Sort():
+            return "an order of rows"
+        case Generate():
+            return "rows made of one row"
+        case Compute():
+            return "computed values"
+        case Scan() | Union():
+            return "a relation"
+
+
+def _reads(block: Block) -> str:
+    """The names of the relations that rows come from."""
+    names: dict[str, None] = {}
+
+    def visit(each: Block) -> None:
+        if isinstance(each.base, Scan):
+            names[each.base.relation] = None
+        for inner in below(each.base):
+            visit(inner)
+
+    visit(block)
+    return ", ".join(names)
+
+
+def _each(items: "Sequence[Condition | Item]", side: _Side) -> str:
+    return " AND ".join(side.show(item.expr) for item in items)
+
+
+def _name(output: Output) -> str:
+    return output.name or "a column without a name"
+
+
+def _named(output: Output, side: _Side) -> str:
+    text = side.show(output.expr)
+    return text if output.name in ("", "*") or text == output.name else f"{text} AS {output.name}"
+
+
+def _same(old: str | None, new: str | None) -> bool | None:
+    return None if old is None or new is None else old == new
+
+
+def _is_window(expr: "exp.Expr") -> bool:
+    return _window_call(expr) is not None
+
+
+def _window_call(expr: "exp.Expr") -> "exp.Anonymous | None":
+    from sqlglot import exp
+
+    return next((call for call in expr.find_all(exp.Anonymous) if call.name.lower() in WINDOWS), None)
+
+
+def _window_change(old: "exp.Expr", new: "exp.Expr") -> str:
+    """Which argument of a window differs."""
+    from sqlglot import exp
+
+    one, another = _window_call(old), _window_call(new)
+    if one is None or another is None:
+        return ""
+    if one.name.lower() != another.name.lower():
+        return f"{one.name.lower()} -> {another.name.lower()}"
+    names = ("time", "gap") if one.name.lower() == "session_window" else ("time", "size", "slide", "start")
+    changed = []
+    for place, name in enumerate(names):
+        before, after = one.expressions[place : place + 1], another.expressions[place : place + 1]
+        if before != after:
+            told = [
+                ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column)) or "none"
+                for side in (before, after)
+            ]
+            changed.append(f"{name} {told[0]} -> {told[1]}" if name != "time" else name)
+    return ", ".join(changed)
+
+
+def _paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+    """Keys that took each other's place: a window and a window, then what reads the same columns, then one single key and another."""
+    pairs: list[tuple[Item, Item]] = []
+    lost, more = list(gone), list(came)
+
+    def pair(alike: Callable[[Item, Item], bool]) -> None:
+        for one in list(lost):
+            another = next((each for each in more if alike(one, each)), None)
+            if another is not None:
+                pairs.append((one, another))
+                lost.remove(one)
+                more.remove(another)
+
+    pair(lambda one, another: _is_window(one.expr) and _is_window(another.expr))
+    pair(lambda one, another: bool(_columns(one.expr) & _columns(another.expr)))
+    if len(lost) == len(more):
+        pairs += zip(lost, more, strict=True)
+    return pairs
+
+
+def _columns(expr: "exp.Expr") -> set[str]:
+    return {name for _, name in symbols_in(expr)}
+
+
+def _paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+    """Aggregates that took each other's place: by the output's name, then by their order where none is left over."""
+    pairs: list[tuple[Item, Item]] = []
+    lost, more = list(gone), list(came)
+    for one in list(lost):
+        another = next((each for each in more if each.given and each.given == one.given), None)
+        if another is not None:
+            pairs.append((one, another))
+            lost.remove(one)
+            more.remove(another)
+    if len(lost) == len(more):
+        pairs += zip(lost, more, strict=True)
+    return pairs
+
+
+def _function(call: "exp.Expr") -> str:
+    from sqlglot import exp
+
+    wrappers = ""
+    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        wrappers += call.key if not isinstance(call, exp.Filter | exp.WithinGroup) else ""
+        call = call.this
+    return f"{wrappers}{call.name.lower()}{' distinct' if call.find(exp.Distinct) is not None else ''}"
+
+
+def _parting(old: "exp.Expr", new: "exp.Expr", step: str) -> str:
+    """The step in which two expressions begin to differ."""
+    while True:
+        step = new.meta.get("step", step)
+        before, after = list(old.iter_expressions()), list(new.iter_expressions())
+        if type(old) is not type(new) or len(before) != len(after):
+            return step
+        unlike = [(one, another) for one, another in zip(before, after, strict=True) if one != another]
+        if len(unlike) != 1:
+            return step
+        old, new = unlike[0]
+
+
+def _occurrences(expr: "exp.Expr") -> list[Symbol]:
+    from sqlglot import exp
+
+    return [(column.table, column.name) for column in expr.find_all(exp.Column, bfs=False)]

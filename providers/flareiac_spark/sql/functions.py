@@ -1,0 +1,23 @@
+"""Which of Spark's functions gather many rows, make many rows, or give another value each time?"""
+
+from typing import Final
+
+AGGREGATES: Final = frozenset(
+    """any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine array_agg avg bit_and
+    bit_or bit_xor bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set corr count count_if
+    count_min_sketch covar_pop covar_samp every first first_value grouping grouping_id histogram_numeric hll_sketch_agg hll_union_agg
+    kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kurtosis
+    last last_value listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx
+    regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp
+    string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum var_pop var_samp variance""".split()  # noqa: SIM905 - one name a word
+)
+"""Spark 4.1's own (its function registry's group ``agg_funcs``)."""
+
+GENERATORS: Final = frozenset({"explode", "explode_outer", "inline", "inline_outer", "posexplode", "posexplode_outer", "stack"})
+
+UNSTABLE: Final = frozenset(
+    """rand randn random randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name
+    input_file_block_start input_file_block_length reflect java_method try_reflect raise_error assert_true""".split()  # noqa: SIM905 - one name a word
+)
+"""Another value (or effect) at each evaluation: where they are evaluated counts."""
+WINDOWS: Final = frozenset({"window", "session_window"})

@@ -1,0 +1,280 @@
+"""A query as operators over rows: filters and projections melted together, what holds state on its own.
+
+Every expression is a sqlglot tree whose columns are resolved: ``table`` is the id of the operator that gives the column, ``this`` its name
+there. The lists are filled while a query is composed and cut down to what is read (``prune``); nothing changes them later.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Symbol = tuple[str, str]
+"""Operator id and column name."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Item:
+    """A named expression. ``given``: its name among the outputs where that is known."""
+
+    name: str
+    expr: "exp.Expr"
+    step: str
+    given: str = ""
+    place: tuple[int, str] = (0, "")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Condition:
+    """One operand of a filter's AND. ``moved``: written above the operator that it now stands below, as Spark's optimizer moves it."""
+
+    expr: "exp.Expr"
+    step: str
+    moved: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Block:
+    """The rows of an operator that pass all filters."""
+
+    base: "Operator"
+    filters: list[Condition] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Scan:
+    id: str
+    step: str
+    relation: str
+    streams: bool
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Aggregate:
+    """Also DISTINCT (all columns are keys). ``sets``: the text of ROLLUP, CUBE or GROUPING SETS."""
+
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    keys: list[Item]
+    calls: list[Item]
+    distinct: bool = False
+    sets: str = ""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Dedup:
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    keys: list[Item]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Join:
+    """``stateful``: of two streams, which hands on the ``kept`` columns of its sides and nothing else. ``place`` of a kept column begins
+    with 0 on the left and 1 on the right."""
+
+    id: str
+    step: str
+    streams: bool
+    stateful: bool
+    left: Block
+    right: Block
+    kind: str
+    keys: "list[tuple[exp.Expr, exp.Expr]]" = field(default_factory=list)
+    rest: list[Condition] = field(default_factory=list)
+    kept: list[Item] = field(default_factory=list)
+    unsure: list[Condition] = field(default_factory=list)
+    """Filters above an outer join that may turn it into an inner one."""
+
+    @property
+    def input(self) -> Block:
+        """Of a join with a table: the side that streams."""
+        return self.right if streams(self.right.base) and not streams(self.left.base) else self.left
+
+    @property
+    def table(self) -> Block:
+        return self.left if self.input is self.right else self.right
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class UnionColumn:
+    name: str
+    exprs: "list[exp.Expr]"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Union:
+    """``kind``: union, except or intersect."""
+
+    id: str
+    step: str
+    streams: bool
+    kind: str
+    inputs: list[Block]
+    columns: list[UnionColumn]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Compute:
+    """Values whose place of evaluation counts: OVER, random ones."""
+
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    items: list[Item]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Generate:
+    """Rows out of one row: explode and the like. Its columns are named by their place."""
+
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    call: "exp.Expr"
+    outer: bool
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Limit:
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    count: "exp.Expr"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Sort:
+    id: str
+    step: str
+    streams: bool
+    input: Block
+    keys: "list[exp.Expr]"
+
+
+Operator = Scan | Aggregate | Dedup | Join | Union | Compute | Generate | Limit | Sort
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Output:
+    """``name`` "*" with an expression of the same name: every column of a relation whose columns are not known, but ``without``."""
+
+    name: str
+    expr: "exp.Expr"
+    step: str
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Composed:
+    """A whole query, its operators also by id."""
+
+    block: Block
+    outputs: list[Output]
+    operators: dict[str, Operator]
+
+
+def streams(operator: Operator) -> bool:
+    return operator.streams
+
+
+def holds_state(operator: Operator) -> bool:
+    match operator:
+        case Aggregate() | Dedup() | Limit():
+            return operator.streams
+        case Join():
+            return operator.stateful
+        case Scan() | Union() | Compute() | Generate() | Sort():
+            return False
+
+
+def below(operator: Operator) -> list[Block]:
+    match operator:
+        case Scan():
+            return []
+        case Join():
+            return [operator.left, operator.right]
+        case Union():
+            return operator.inputs
+        case _:
+            return [operator.input]
+
+
+def all_below(operator: Operator) -> Iterator[Operator]:
+    """The operator and everything that feeds it."""
+    yield operator
+    for block in below(operator):
+        yield from all_below(block.base)
+
+
+def givers(operator: Operator) -> set[str]:
+    """The ids under which the columns of an operator's rows are known."""
+    match operator:
+        case Scan() | Aggregate() | Union():
+            return {operator.id}
+        case Join(stateful=True):
+            return {operator.id}
+        case Join():
+            return givers(operator.left.base) | givers(operator.right.base)
+        case Compute() | Generate():
+            return {operator.id} | givers(operator.input.base)
+        case Dedup() | Limit() | Sort():
+            return givers(operator.input.base)
+
+
+def symbols_in(expr: "exp.Expr") -> set[Symbol]:
+    from sqlglot import exp
+
+    return {(column.table, column.name) for column in expr.find_all(exp.Column)}
+
+
+def prune(composed: Composed) -> None:
+    """Drops what nothing above reads, as Spark does: an unread aggregate is not in the state."""
+    used: set[Symbol] = set()
+    for output in composed.outputs:
+        used |= symbols_in(output.expr)
+    _prune(composed.block, used)
+
+
+def _prune(block: Block, used: set[Symbol]) -> None:
+    for condition in block.filters:
+        used |= symbols_in(condition.expr)
+    operator = block.base
+    read: list[exp.Expr] = []
+    match operator:
+        case Aggregate():
+            operator.calls = [item for item in operator.calls if (operator.id, item.name) in used]
+            read = [item.expr for item in (*operator.keys, *operator.calls)]
+        case Dedup():
+            read = [item.expr for item in operator.keys]
+        case Join():
+            for expr in (*(side for pair in operator.keys for side in pair), *(item.expr for item in operator.rest)):
+                used |= symbols_in(expr)
+            operator.kept = [item for item in operator.kept if (operator.id, item.name) in used]
+            read = [item.expr for item in operator.kept]
+        case Union():
+            if operator.kind == "union":
+                operator.columns = [column for column in operator.columns if (operator.id, column.name) in used]
+            read = [expr for column in operator.columns for expr in column.exprs]
+        case Compute():
+            operator.items = [item for item in operator.items if (operator.id, item.name) in used]
+            read = [item.expr for item in operator.items]
+        case Generate():
+            read = [operator.call]
+        case Sort():
+            read = operator.keys
+        case Scan() | Limit():
+            pass
+    for expr in read:
+        used |= symbols_in(expr)
+    for each in below(operator):
+        _prune(each, used)

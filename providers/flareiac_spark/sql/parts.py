@@ -1,0 +1,49 @@
+"""The parts in which two versions of a query can differ."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Part(StrEnum):
+    """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no state."""
+
+    SOURCES = "sources"
+    PROJECTION = "projection"
+    FILTER = "filter"
+    FILTER_BEFORE_STATE = "filter-before-state"
+    """Also a filter written above that Spark moves below: on grouping keys, or on one side of a join."""
+    GROUPING_KEYS = "grouping-keys"
+    AGGREGATE_ADDED = "aggregate-added"
+    AGGREGATE_REMOVED = "aggregate-removed"
+    AGGREGATE_CHANGED = "aggregate-changed"
+    AGGREGATE_ARGUMENT = "aggregate-argument"
+    AGGREGATE_ORDER = "aggregate-order"
+    """The state keeps the aggregates by position: with equal types they are silently exchanged."""
+    WINDOW = "window"
+    JOIN_TYPE = "join-type"
+    JOIN_KEYS = "join-keys"
+    JOIN_CONDITION = "join-condition"
+    JOIN_COLUMNS = "join-columns"
+    """The columns of a side that a join of two streams keeps in its state, since something above reads them."""
+    DEDUP = "dedup"
+    LIMIT = "limit"
+    ORDER = "order"
+    """The order of rows (ORDER BY)."""
+    STATE_ADDED = "state-added"
+    STATE_REMOVED = "state-removed"
+    INPUT_OF_STATE = "input-of-state"
+    """An expression below the state: its values go into the state or decide where they go."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """``step`` is named as in the new query. ``old`` and ``new`` are short SQL texts, "" where absent."""
+
+    part: Part
+    step: str
+    old: str = ""
+    new: str = ""
+    detail: str = ""
+    same_type: bool | None = None
+    """Of changed aggregates: whether the types of result and buffer stay equal. None: it can not be told."""

@@ -1,0 +1,91 @@
+"""The tree of a query with every function under its written name and every text as written.
+
+sqlglot's own Spark reading has one node for several functions (``size`` and ``array_size``) and one spelling for several date formats
+(``yyyy`` and ``YYYY``): good for translating, and too coarse to claim that two queries are the same.
+"""
+
+import re
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from flareiac_spark.sql.parse import quoted_windows
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_SYNTAX = {"CAST", "CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST"}
+"""Calls with words between their arguments."""
+
+
+@lru_cache(maxsize=4096)
+def verbatim(sql: str) -> "exp.Query | None":
+    """None: it can not be read here. Never change the tree."""
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = _dialect().parse(_escapes_kept(quoted_windows(sql)))
+    except (SqlglotError, RecursionError, ValueError):
+        return None
+    found = [tree for tree in trees if tree is not None]
+    return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
+
+
+@lru_cache(maxsize=256)
+def words(sql: str) -> tuple[tuple[str, str], ...] | None:
+    """The tokens without layout and comments, keywords and names in one case. None: not even those can be told."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+    from sqlglot.tokenizer_core import TokenType
+
+    try:
+        tokens = sqlglot.tokenize(sql, dialect="spark")
+    except (SqlglotError, RecursionError, ValueError):
+        return None
+    plain = {TokenType.VAR, TokenType.IDENTIFIER}
+    return tuple(
+        (token.token_type.name, sql[token.start : token.end + 1])
+        if token.token_type.name.endswith("STRING")
+        else ("" if token.token_type in plain else token.token_type.name, token.text.lower())
+        for token in tokens
+    )
+
+
+@cache
+def _dialect() -> Any:
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.parsers.spark import SparkParser
+
+    class Verbatim(SparkParser):
+        FUNCTIONS = {}  # noqa: RUF012 - as the library declares it
+        FUNCTION_PARSERS = {name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX}  # noqa: RUF012
+        NO_PAREN_FUNCTION_PARSERS = {  # noqa: RUF012
+            name: parser for name, parser in SparkParser.NO_PAREN_FUNCTION_PARSERS.items() if name in {"CASE", "IF"}
+        }
+
+    class VerbatimSpark(Spark):
+        Parser = Verbatim
+
+    return VerbatimSpark()
+
+
+def _escapes_kept(sql: str) -> str:
+    """Each backslash of a text twice, so that the text is read as it is written. Raises ``ValueError`` for doubled quotes, which Spark
+    reads in two ways, by its configuration."""
+    if "\\" not in sql and not re.search(r"''|\"\"", sql):
+        return sql
+    import sqlglot
+    from sqlglot.tokenizer_core import TokenType
+
+    tokens = [token for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING]
+    if any(left.end + 1 == right.start for left, right in pairwise(tokens)):
+        raise ValueError("two texts without a space between them")
+    for token in reversed(tokens):
+        raw = sql[token.start + 1 : token.end]
+        quote = sql[token.start]
+        if re.search(rf"(?<!\\){quote}{quote}", raw) or (raw.startswith(quote) and raw):
+            raise ValueError("doubled quotes")
+        kept = re.sub(r"\\(.)", lambda match: "\\\\" + (match[0] if match[1] in "\\'\"" else match[1]), raw, flags=re.DOTALL)
+        sql = f"{sql[: token.start + 1]}{kept}{sql[token.end :]}"
+    return sql
