@@ -67,22 +67,22 @@ def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: 
 
 
 def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -> Attributes:
-    """``python``, ``params`` and ``stateful`` of one step as declared; None, {} and None where it is in SQL."""
+    """``python``, ``params`` (None: none) and ``stateful`` of one step as declared; all None where it is in SQL."""
     function = step.get("python")
     params, stateful = step.get("params"), step.get("stateful")
     if function is UNKNOWN:
-        return {"python": None, "params": {}, "stateful": None}
+        return {"python": None, "params": None, "stateful": None}
     if function is None:
         for name, value in (("params", params), ("stateful", stateful)):
             if value is not None:
                 why = 'It belongs to a step with python = "module:function". Remove it.'
                 diagnostics.error("FIK088", f"A step in SQL takes no {name}", why, attribute=(*at, name))
-        return {"python": None, "params": {}, "stateful": None}
+        return {"python": None, "params": None, "stateful": None}
     if params is not None and not _is_plain(params):
         why = "They are texts, numbers, lists and maps by name, known when the plan is made: params = { factor = 2 }."
         diagnostics.error("FIK088", "params are no plain values", why, attribute=(*at, "params"))
         params = None
-    return {"python": function, "params": params or {}, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
+    return {"python": function, "params": params or None, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
 
 
 def _is_plain(params: Data) -> bool:
