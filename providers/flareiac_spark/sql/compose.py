@@ -79,9 +79,10 @@ def compose(
     streamed: Collection[str],
     columns: Mapping[str, Mapping[str, str]],
     dedups: Mapping[str, tuple[str, ...]],
+    identities: Mapping[str, str],
 ) -> Composed:
     """The query behind ``source``, without what nothing reads. Raises ``CannotTell``."""
-    return _Composer(steps, streamed, columns, dedups).whole(source)
+    return _Composer(steps, streamed, columns, dedups, identities).whole(source)
 
 
 class _Composer:
@@ -91,7 +92,9 @@ class _Composer:
         streamed: Collection[str],
         columns: Mapping[str, Mapping[str, str]],
         dedups: Mapping[str, tuple[str, ...]],
+        identities: Mapping[str, str],
     ) -> None:
+        self._identities = {name.lower(): identity for name, identity in identities.items()}
         self._steps = {name.lower(): (name, sql) for name, sql in steps.items()}
         self._streamed = {name.lower() for name in streamed}
         self._columns = {name.lower(): [column.lower() for column in known] for name, known in columns.items()}
@@ -139,7 +142,9 @@ class _Composer:
         from sqlglot import exp
 
         relation = ".".join(parts)
-        scan = self._known(Scan(id=self._id("scan"), step=step, relation=relation, streams=relation in self._streamed))
+        scan = self._known(
+            Scan(id=self._id("scan"), step=step, relation=self._identities.get(relation, relation), streams=relation in self._streamed)
+        )
 
         def column(name: str) -> exp.Expr:
             return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True))

@@ -187,7 +187,7 @@ class _Differ:
             case Limit(), Limit():
                 self._blocks(old.input, new.input, feeds_state or holds_state(new))
                 if self._old.text(old.count) != self._new.text(new.count):
-                    self._add(Part.LIMIT, new.step, old=self._old.show(old.count), new=self._new.show(new.count))
+                    self._add(Part.LIMIT, new.step, old=self._old.show(old.count), new=self._new.show(new.count), same_type=True)
             case Sort(), Sort():
                 self._blocks(old.input, new.input, feeds_state)
                 self._listed(Part.ORDER, new.step, old.keys, new.keys)
@@ -219,7 +219,9 @@ class _Differ:
         other = None if stateful else _without_state(feeds_state)
         self._keys(old, new, other)
         if old.sets != new.sets:
-            self._add(other or Part.GROUPING_KEYS, new.step, old=old.sets and "grouping sets", new=new.sets and "grouping sets")
+            self._add(
+                other or Part.GROUPING_KEYS, new.step, old=old.sets and "grouping sets", new=new.sets and "grouping sets", same_type=False
+            )
         self._calls(old, new, other)
 
     def _keys(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
@@ -232,20 +234,25 @@ class _Differ:
             detail = f"{self._old.show(one.expr)} -> {self._new.show(another.expr)}"
             told = self._old.show(one.expr), self._new.show(another.expr)
             kind = (other or Part.WINDOW) if window else part
-            types = _same(self._old.type(one.expr), self._new.type(another.expr))
+            types = _same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
             self._add(kind, new.step, *told, detail=_window_change(one.expr, another.expr) if window else detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            self._add(part, new.step, old=self._old.show(item.expr), detail=f"removed {self._old.show(item.expr)}")
+            self._add(part, new.step, old=self._old.show(item.expr), detail=f"removed {self._old.show(item.expr)}", same_type=False)
         for item in came:
-            self._add(part, new.step, new=self._new.show(item.expr), detail=f"added {self._new.show(item.expr)}")
+            self._add(part, new.step, new=self._new.show(item.expr), detail=f"added {self._new.show(item.expr)}", same_type=False)
         if len(pairs) == len(old.keys) == len(new.keys) and [one for one, _ in pairs] != list(range(len(pairs))):
             told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
             self._add(part, new.step, *told, detail="only their order", same_type=self._exchangeable(old.keys, new.keys))
 
     def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
-        verdicts = [_same(self._old.type(one.expr), self._new.type(other.expr)) for one, other in zip(old, new, strict=True)]
-        return False if False in verdicts else None if None in verdicts else True
+        return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
+
+    def _key_type(self, old: "exp.Expr", new: "exp.Expr") -> bool | None:
+        """Whether the state takes the new key for the old one. It does not where nulls come into what had none (the other way it does)."""
+        if _never_null(old) and not _never_null(new):
+            return False
+        return _same(self._old.type(old), self._new.type(new))
 
     def _matched(
         self, old: Operator, new: Operator, before: list[Item], after: list[Item]
@@ -279,12 +286,10 @@ class _Differ:
             self._add(other or Part.AGGREGATE_ADDED, new.step, new=self._new.show(item.expr))
         if other is None and len(pairs) == len(old.calls) == len(new.calls) and [one for one, _ in pairs] != list(range(len(pairs))):
             told = ", ".join(self._old.show(item.expr) for item in old.calls), ", ".join(self._new.show(item.expr) for item in new.calls)
-            verdicts = [
-                same_buffer(self._old.buffer(one.expr), self._new.buffer(another.expr))
-                for one, another in zip(old.calls, new.calls, strict=True)
+            buffers = [
+                (self._old.buffer(one.expr), self._new.buffer(another.expr)) for one, another in zip(old.calls, new.calls, strict=True)
             ]
-            same = False if False in verdicts else None if None in verdicts else True
-            self._add(Part.AGGREGATE_ORDER, new.step, *told, same_type=same)
+            self._add(Part.AGGREGATE_ORDER, new.step, *told, same_type=_all([same_buffer(*each) for each in buffers]))
 
     def _call(self, old: Item, new: Item, step: str, other: Part | None) -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
@@ -325,12 +330,11 @@ class _Differ:
         after = {self._new.text(item.expr): item for item in new.keys}
         gone = [item for text, item in before.items() if text not in after]
         came = [item for text, item in after.items() if text not in before]
-        if gone or came:
+        if gone or came or list(before) != list(after):
             told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
             changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [f"added {self._new.show(item.expr)}" for item in came]
-            self._add(part, new.step, *told, detail=", ".join(changes))
-        elif list(before) != list(after):
-            self._listed(part, new.step, [item.expr for item in old.keys], [item.expr for item in new.keys])
+            same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
+            self._add(part, new.step, *told, detail=", ".join(changes) or "only their order", same_type=same)
 
     def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
         stateful = old.stateful and new.stateful
@@ -341,8 +345,9 @@ class _Differ:
         if stateful:
             self._kept(old, new)
         if old.kind != new.kind:
-            detail = table or f"{old.kind} -> {new.kind}"
-            self._add(other or Part.JOIN_TYPE, new.step, old=f"{old.kind} join", new=f"{new.kind} join", detail=detail)
+            kinds = _kind_of(old), _kind_of(new)
+            detail = table or f"{kinds[0]} -> {kinds[1]}"
+            self._add(other or Part.JOIN_TYPE, new.step, old=f"{kinds[0]} join", new=f"{kinds[1]} join", detail=detail)
         unsure = [
             condition
             for condition in new.unsure
@@ -391,7 +396,13 @@ class _Differ:
                 " AND ".join(f"{side.show(left)} = {side.show(right)}" for left, right in join.keys)
                 for side, join in ((self._old, old), (self._new, new))
             )
-            self._add(other or Part.JOIN_KEYS, new.step, told[0], told[1], detail=table)
+            same = self._same_keys(old, new)
+            self._add(other or Part.JOIN_KEYS, new.step, told[0], told[1], detail=table, same_type=same)
+
+    def _same_keys(self, old: Join, new: Join) -> bool | None:
+        if len(old.keys) != len(new.keys):
+            return False
+        return _all([self._key_type(one[0], another[0]) for one, another in zip(old.keys, new.keys, strict=True)])
 
     def _rest(self, old: Join, new: Join, other: Part | None, table: str) -> None:
         before = {self._old.text(each.expr) for each in old.rest}
@@ -474,7 +485,7 @@ class _Differ:
             case Dedup():
                 return ", ".join(side.show(item.expr) for item in operator.keys)
             case Join():
-                return f"{operator.kind} join with {_reads(operator.table)}"
+                return f"{_kind_of(operator)} join with {_reads(operator.table)}"
             case Limit():
                 return side.show(operator.count)
             case Sort():
@@ -521,7 +532,7 @@ def _without_state(feeds_state: bool) -> Part:
 
 def _part_of(operator: Operator, stateful: Part, feeds_state: bool) -> Part:
     match operator:
-        case Limit():
+        case Limit() if not holds_state(operator):
             return Part.LIMIT
         case Sort():
             return Part.ORDER
@@ -582,6 +593,42 @@ def _named(output: Output, side: _Side) -> str:
 
 def _same(old: str | None, new: str | None) -> bool | None:
     return None if old is None or new is None else old == new
+
+
+def _all(verdicts: list[bool | None]) -> bool | None:
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _kind_of(join: Join) -> str:
+    return f"left {join.kind}" if join.kind in ("semi", "anti") else join.kind
+
+
+def _never_null(expr: "exp.Expr") -> bool:
+    """Only what is plain; a column that is declared so counts as one that may be null."""
+    from sqlglot import exp
+
+    match expr:
+        case exp.Paren():
+            return _never_null(expr.this)
+        case exp.Literal() | exp.Boolean() | exp.Is():
+            return True
+        case exp.Anonymous():
+            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(_never_null(each) for each in expr.expressions)
+        case _:
+            return False
+
+
+def _same_window(old: "exp.Expr", new: "exp.Expr") -> bool | None:
+    """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and sessions are another operator."""
+    one, another = _window_call(old), _window_call(new)
+    if one is None or another is None or type(old) is not type(new):
+        return None
+    return one.name.lower() == another.name.lower() and _slides(one) == _slides(another)
+
+
+def _slides(window: "exp.Anonymous") -> bool:
+    arguments = window.expressions
+    return window.name.lower() == "window" and len(arguments) > 2 and arguments[1] != arguments[2]
 
 
 def _is_window(expr: "exp.Expr") -> bool:

@@ -26,6 +26,7 @@ class Query:
     ``steps``: name -> SQL, in order. ``source``: the step or input that the output writes. ``streams``: the streamed inputs.
     ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``), empty where unknown.
     ``dedups``: step -> the columns that its rows are deduplicated by, after its SQL.
+    ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is no difference then.
     """
 
     steps: Mapping[str, str]
@@ -33,6 +34,7 @@ class Query:
     streams: Collection[str]
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    identities: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +67,16 @@ def compare_queries(old: Query, new: Query) -> Meaning:
 
 
 def _texts(query: Query) -> tuple[object, ...]:
-    return dict(query.steps), query.source, {name.lower() for name in query.streams}, dict(query.dedups)
+    return dict(query.steps), query.source, {name.lower() for name in query.streams}, dict(query.dedups), dict(query.identities)
 
 
 def _composed(query: Query) -> Composed:
-    return compose(query.steps, query.source, query.streams, query.columns, query.dedups)
+    return compose(query.steps, query.source, query.streams, query.columns, query.dedups, query.identities)
 
 
 def _types(query: Query) -> Callable[[str, str], str | None]:
     known = {name.lower(): {column.lower(): kind for column, kind in columns.items()} for name, columns in query.columns.items()}
+    known |= {identity: known[name.lower()] for name, identity in query.identities.items() if name.lower() in known}
     return lambda relation, column: known.get(relation, {}).get(column)
 
 
@@ -85,21 +88,27 @@ def _by_words(old: Query, new: Query, reason: str) -> Meaning:
     """Of what can not be composed: the same words in the same steps mean the same, anything else is unknown."""
     before, after = _feeding(old), _feeding(new)
     state = _maybe_stateful(old), _maybe_stateful(new)
-    rest = [({name.lower() for name in query.streams}, {name: query.dedups.get(name) for name in steps}, query.source.lower())
-            for query, steps in ((old, before), (new, after))]  # fmt: skip
-    changed = [name for name in after if before.get(name) != after[name] and not _same_words(before.get(name), after[name])]
-    gone = [name for name in before if name not in after]
-    if not changed and not gone and rest[0] == rest[1]:
+    if _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
         return Meaning(same=True, stateful_before=state[0], stateful_after=state[1])
-    step = changed[0] if changed else new.source
+    step = next((name for name in after if not _same_words(before.get(name), after[name])), new.source)
     told = _short(before.get(step, "")), _short(after.get(step, ""))
     difference = Difference(part=Part.UNKNOWN, step=step, old=told[0], new=told[1], detail=reason)
     return Meaning(same=False, differences=(difference,), stateful_before=state[0], stateful_after=state[1])
 
 
+def _surroundings(query: Query, steps: Mapping[str, str]) -> tuple[object, ...]:
+    """What decides about the meaning beside the SQL."""
+    dedups = {name: query.dedups[name] for name in steps if name in query.dedups}
+    return query.source.lower(), {name.lower() for name in query.streams}, dedups, dict(query.identities)
+
+
+def _same_steps(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    return before.keys() == after.keys() and all(_same_words(before[name], after[name]) for name in after)
+
+
 def _same_words(old: str | None, new: str) -> bool:
-    if old is None:
-        return False
+    if old is None or old == new:
+        return old == new
     before, after = words(old), words(new)
     return before is not None and before == after
 

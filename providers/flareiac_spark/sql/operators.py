@@ -189,8 +189,11 @@ def streams(operator: Operator) -> bool:
 
 def holds_state(operator: Operator) -> bool:
     match operator:
-        case Aggregate() | Dedup() | Limit():
+        case Aggregate() | Dedup():
             return operator.streams
+        case Limit():
+            # Of grouped rows that are all written again each time a limit keeps no count; of others it does.
+            return operator.streams and not any(isinstance(each, Aggregate) for each in all_below(operator.input.base))
         case Join():
             return operator.stateful
         case Scan() | Union() | Compute() | Generate() | Sort():

@@ -27,6 +27,7 @@ class Part(StrEnum):
     """The columns of a side that a join of two streams keeps in its state, since something above reads them."""
     DEDUP = "dedup"
     LIMIT = "limit"
+    """Another number. A limit more or less is state added or removed."""
     ORDER = "order"
     """The order of rows (ORDER BY)."""
     STATE_ADDED = "state-added"
@@ -46,4 +47,5 @@ class Difference:
     new: str = ""
     detail: str = ""
     same_type: bool | None = None
-    """Of changed aggregates: whether the types of result and buffer stay equal. None: it can not be told."""
+    """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes on from the old state in
+    silence. None: it can not be told, or does not matter."""

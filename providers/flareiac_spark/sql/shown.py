@@ -27,7 +27,7 @@ def _readable(expr: "exp.Expr", composed: Composed) -> "exp.Expr":
         if isinstance(node, exp.Anonymous) and node.name == "@query":
             return exp.Anonymous(this="query", expressions=[])
         if isinstance(node, exp.Anonymous) and isinstance(node.this, exp.Identifier):
-            return exp.Anonymous(this=node.name, expressions=node.expressions)
+            node.set("this", node.name)
         return node
 
     return expr.copy().transform(plain, copy=False)

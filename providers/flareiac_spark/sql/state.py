@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from flareiac_spark.sql.functions import AGGREGATES
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, tables_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_MAY_HOLD_STATE: Final = re.compile(r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect)\b", re.IGNORECASE)
+_MAY_HOLD_STATE: Final = re.compile(
+    r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect|limit|having)\b", re.IGNORECASE
+)
 
 
 class Stateful(StrEnum):
     AGGREGATION = "aggregation"
     DISTINCT = "distinct rows"
     JOIN = "join of two streams"
+    LIMIT = "limit"
     UNKNOWN = "unknown"
     """The SQL can not be read here and has words that may mean state."""
 
@@ -81,6 +85,8 @@ def _select_state(select: "exp.Select", streams: set[str] | None) -> list[Statef
         found.append(Stateful.DISTINCT)
     if len(streaming) > 1:
         found.append(Stateful.JOIN)
+    if select.args.get("limit") is not None and not found:
+        found.append(Stateful.LIMIT)
     return found
 
 
@@ -103,7 +109,9 @@ def _aggregates(item: "exp.Expr | None") -> bool:
 
     if item is None:
         return False
-    for node in item.find_all(exp.AggFunc):
+    for node in item.find_all(exp.AggFunc, exp.Anonymous):
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in AGGREGATES:
+            continue
         inside: exp.Expr | None = node
         while inside is not None and inside is not item and not isinstance(inside, exp.Window | exp.Query):
             inside = inside.parent

@@ -12,6 +12,7 @@ ColumnType = Callable[[str, str], str | None]
 Buffer = tuple[str, ...]
 """The types that an aggregate keeps, and what it makes of them."""
 
+COUNT: Final = "long without nulls"
 _WHOLE: Final = ("byte", "short", "int", "long")
 _CASTS: Final = {
     "tinyint": "byte",
@@ -85,7 +86,7 @@ def buffer_of(call: "exp.Expr", column: ColumnType) -> Buffer | None:
         return None
     name, argument = call.name.lower(), call.expressions[0] if call.expressions else None
     if name in ("count", "count_if", "regr_count"):
-        return ("long",)
+        return (COUNT,)
     if argument is None:
         return None
     found = type_of(argument, column)
@@ -96,9 +97,15 @@ def buffer_of(call: "exp.Expr", column: ColumnType) -> Buffer | None:
 
 
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
-    """None: it can not be told."""
+    """Whether Spark goes on from the old buffer with the new aggregate. None: it can not be told.
+
+    State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way round it is.
+    """
     if old is None or new is None:
         return None
+    if old == (COUNT,) and new != old:
+        return False
+    old, new = (tuple("long" if each == COUNT else each for each in side) for side in (old, new))
     if len(old) != len(new):
         return False
     if old == new:
