@@ -189,7 +189,7 @@ def _end(report: Report) -> End:
     if tally.cancelled:
         return End.CANCELLED
     if tally.failed:
-        return End.PARTLY if tally.done else End.FAILED
+        return End.PARTLY if tally.done or tally.restored else End.FAILED
     return End.FAILED if report.snapshot is None else End.DONE
 
 

@@ -29,7 +29,8 @@ _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
 class Tally:
     """How an execution went, by operation id.
 
-    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them.
+    ``unsettled``: operations whose outcome nobody could record; the journal must stay open for them. ``restored``: failed ones after which
+    what was there before was put back.
     """
 
     done: list[str] = field(default_factory=list)
@@ -37,7 +38,9 @@ class Tally:
     skipped: list[str] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     unsettled: list[str] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
     cancelled: bool = False
+    lock_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +73,7 @@ def execute(execution: Execution) -> Tally:
     with ThreadPoolExecutor(max_workers=max(1, execution.parallelism), thread_name_prefix="apply") as pool:
         while queue.waiting or running:
             if execution.cancel.is_set() or (execution.stop_on_error and tally.failed):
-                reason = "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
-                _skip(queue.take_all(), reason, tally, emit)
+                _skip(queue.take_all(), _why_no_more(tally, execution), tally, emit)
             # No more than can run now: what waits in the pool could not be held back by a cancel or a failure.
             while len(running) < max(1, execution.parallelism) and (operation := queue.next_ready()):
                 if operation.id in execution.resumed:
@@ -84,8 +86,14 @@ def execute(execution: Execution) -> Tally:
             finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
             for future in finished:
                 _account(queue, running.pop(future), future.result(), tally, emit)
-    tally.cancelled = execution.cancel.is_set()
+    tally.cancelled = execution.cancel.is_set() and not tally.lock_lost
     return tally
+
+
+def _why_no_more(tally: Tally, execution: Execution) -> str:
+    if tally.lock_lost:
+        return "the state lock was lost"
+    return "the apply was cancelled" if execution.cancel.is_set() else "an earlier operation failed"
 
 
 class _Queue:
@@ -139,6 +147,12 @@ class _Answer:
     messages: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] | None = None
     settled: bool = True
+    restored: bool = False
+    lock_lost: bool = False
+
+
+class _Restored(Failure):
+    """An operation failed, and what was there before was put back."""
 
 
 class _Unsettled(Exception):
@@ -158,6 +172,9 @@ def _account(queue: _Queue, operation: Operation, answer: _Answer, tally: Tally,
     tally.failed.append(operation.id)
     if not answer.settled:
         tally.unsettled.append(operation.id)
+    if answer.restored:
+        tally.restored.append(operation.id)
+    tally.lock_lost = tally.lock_lost or answer.lock_lost
     tally.diagnostics.extend(answer.diagnostics)
     emit(Failed(operation=operation, elapsed=answer.elapsed, diagnostics=answer.diagnostics))
     _skip(queue.take_dependents(operation), f"{operation.id} did not succeed", tally, emit)
@@ -175,13 +192,14 @@ def _run(execution: Execution, resource: PlannedResource, operation: Operation, 
     try:
         messages = _perform(execution, resource, operation, progress)
     except Failure as failure:
-        return _Answer(elapsed=elapsed(), diagnostics=tuple(item.at(address=resource.address) for item in failure.diagnostics))
+        told = tuple(item.at(address=resource.address) for item in failure.diagnostics)
+        return _Answer(elapsed=elapsed(), diagnostics=told, restored=isinstance(failure, _Restored))
     except _Unsettled as trouble:
         told = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=told, settled=False)
     except LockLost as lost:
-        execution.cancel.set()
-        return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False)
+        execution.cancel.set()  # what still runs is not waited for any longer than it must be
+        return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)
     except OSError as trouble:
         return _Answer(elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),), settled=False)
     return _Answer(elapsed=elapsed(), messages=messages)
@@ -199,7 +217,7 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     if isinstance(outcome, NotApplied):
         text = "; ".join(item.summary for item in outcome.diagnostics)
         recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
-        raise Failure(*outcome.diagnostics)
+        raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
     kept = None if operation.verb in (Verb.DELETE, Verb.QUIESCE) else record_of(resource, outcome, request, execution.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
     return outcome.messages

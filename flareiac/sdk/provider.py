@@ -230,6 +230,8 @@ class NotApplied:
     attributes: Attributes | None = None
     identity: Attributes | None = None
     """With ``attributes``: what did change all the same and must be recorded (a partly applied resource)."""
+    restored: bool = False
+    """The change was made, failed, and what was there before was put back: the apply counts as partly applied."""
 
 
 Outcome: TypeAlias = Applied | NotApplied

@@ -6,6 +6,7 @@ Touches control directories, and processes through ``Applications``.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure
@@ -23,13 +24,17 @@ from flareiac.sdk.provider import (
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job import rollback
 from flareiac_spark.job.analyse import analyse
 from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
+from flareiac_spark.job.renewal import Renewed, is_renewed, old_spec, rebuilds_noted, refusals, renew
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.job.wait import Wanted, runs_no_more, settled, still_running, trouble, wait_until_settled, wait_until_stopped
+
+_FORMER_QUERIES: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +65,24 @@ class JobDriver:
         """Has Spark analyse every new or changed definition on empty frames."""
         for request in requests:
             self._applications.announce(_planned(request)["application"], request.references)
-        return analyse(requests, self._applications)
+        refused = [item for request in requests if is_renewed(request) for item in refusals(request, self._applications)]
+        return tuple(refused) or analyse(requests, self._applications)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = _planned(request)
         engine = planned["application"]
         target = self._target(request, planned)
         publish(planned, self._applications.project)
+        renewed = self._renewed(request, target)
+        before = self._fallback(request, target)
         self._leave_old_application(request, engine)
         self._applications.want(engine, request.references, _with(request.address, target.job()))
         if not target.running:
-            return self._stopped(request, target)
-        return self._started(request, target)
+            return _with_renewal(self._stopped(request, target), renewed)
+        outcome = self._started(request, target)
+        if isinstance(outcome, NotApplied) and before is not None and not request.cancel.is_set():
+            return self._taken_back(request, target, before, outcome)
+        return _with_renewal(outcome, renewed)
 
     def delete(self, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
@@ -120,14 +131,16 @@ class JobDriver:
         if not target.running:
             if self._may_run(planned["application"], request.address):
                 return None
-            return Applied(attributes=planned, identity=_identity(request, target.digest, None))
+            return _with_renewal(
+                Applied(attributes=planned, identity=_identity(request, target.digest, None)), self._noted(request, target)
+            )
         status = read_status(self._applications.control(planned["application"]))
         finite = is_finite(planned)
         job = Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(status) if status else None
         if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
             unsettled = self._known(request, target, (trouble(request.address, job, 0, True, ""),))
             return unsettled if unsettled.attributes is not None else None
-        return Applied(attributes=planned, identity=_identity(request, target.digest, job))
+        return _with_renewal(Applied(attributes=planned, identity=_identity(request, target.digest, job)), self._noted(request, target))
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
         """See ``flareiac.sdk.provider.Inspecting``."""
@@ -135,6 +148,65 @@ class JobDriver:
         return inspect_job(address, recorded, self._applications)
 
     # The parts of an apply
+
+    def _renewed(self, request: ApplyRequest, target: Target) -> Renewed:
+        """A raised generation is prepared between the old query's end and the new one's start."""
+        if not is_renewed(request):
+            return Renewed()
+        old = old_spec(request, self._applications)
+        if request.recorded is not None:
+            self._stop_by_state(request.address, request.recorded, request.cancel)
+        return renew(request, old, target.spec, self._applications)
+
+    # Rollback
+
+    def _fallback(self, request: ApplyRequest, target: Target) -> rollback.Fallback | str | None:
+        """What to put back if the new definition fails, why nothing can be, or None if it was not asked for.
+
+        The old one stops first: what is committed from then on was committed under the new one.
+        """
+        if not rollback.is_asked_for(request) or not target.running:
+            return None
+        entry = self._entry(_planned(request)["application"], request.address)
+        found = rollback.fallback(request, entry, target.spec, target.digest, self._applications.project)
+        if isinstance(found, str) or request.recorded is None:
+            return found
+        self._stop_by_state(request.address, request.recorded, request.cancel)
+        return replace(found, committed=rollback.committed(target.spec))
+
+    def _taken_back(self, request: ApplyRequest, target: Target, before: rollback.Fallback | str, outcome: NotApplied) -> NotApplied:
+        if isinstance(before, str):
+            return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, before)))
+        engine, recorded = _planned(request)["application"], _recorded(request)
+        entry = replace(before.entry, nonce=target.nonce + 1)
+        try:
+            request.progress("putting the definition before back")
+            self._applications.want(engine, request.references, _with(request.address, replace(target.job(), state="stopped")))
+            self._await_stop(request.address, engine, request.cancel)
+            if rollback.committed(target.spec) != before.committed:
+                self._applications.want(engine, request.references, _with(request.address, target.job()))
+                why = "a batch was committed under the new one before it failed, and the old one would go on after it"
+                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
+            self._applications.want(engine, request.references, _with(request.address, entry))
+            again = self._runs_again(request, recorded, entry)
+        except Failure as failure:
+            return replace(outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=True)
+        return replace(outcome, diagnostics=(*outcome.diagnostics, *again), restored=True)
+
+    def _runs_again(self, request: ApplyRequest, recorded: Recorded, entry: DesiredJob) -> tuple[Diagnostic, ...]:
+        if entry.state == "running":
+            if self._applications.bring_up(_planned(request)["application"], request.cancel, request.progress) is None:
+                return (trouble(request.address, None, 0, True, ""),)
+            settled_again = self._await_settled(
+                request, {**recorded.attributes, "application": _planned(request)["application"]}, entry, {}
+            )
+            if isinstance(settled_again, NotApplied):
+                return settled_again.diagnostics
+        return (rollback.put_back(request.address),)
+
+    def _noted(self, request: ApplyRequest, target: Target) -> Renewed:
+        """What an apply that was interrupted had emptied."""
+        return Renewed(rebuilds=rebuilds_noted(target.spec)) if is_renewed(request) else Renewed()
 
     def _target(self, request: ApplyRequest, planned: Attributes) -> Target:
         spec = spec_of(request.address, planned, request.references, self._applications.project)
@@ -244,7 +316,10 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
     """What is recorded of a job: which definition runs, as which queries, or what its run gave."""
     before = _lasting(request.recorded.identity) if request.recorded else {}
     if request.recorded and request.planned and request.recorded.attributes["generation"] != request.planned["generation"]:
-        before.pop("queries", None)  # the new folder holds none of them
+        # The new folder holds none of them, and what they committed is still no stranger's.
+        gone = [query["id"] for query in (before.pop("queries", None) or {}).values()]
+        former = [item for item in before.get("former_queries") or () if item not in gone]
+        before["former_queries"] = [*former, *gone][-_FORMER_QUERIES:]
     identity: Attributes = {**before, "digest": digest}
     if job is None:
         return {**identity, "result": None}
@@ -262,6 +337,16 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
 def _lasting(identity: Attributes) -> Attributes:
     """An identity without what was observed in one moment."""
     return {key: value for key, value in identity.items() if key != "observed"}
+
+
+def _with_renewal(outcome: Outcome, renewed: Renewed) -> Outcome:
+    match outcome:
+        case Applied(attributes=attributes, identity=identity, messages=messages):
+            rebuilds = {**(identity.get("rebuilds") or {}), **renewed.rebuilds}
+            kept = {**identity, **({"rebuilds": rebuilds} if rebuilds else {})}
+            return Applied(attributes=attributes, identity=kept, messages=(*renewed.messages, *messages))
+        case NotApplied():
+            return outcome
 
 
 def _messages(job: JobStatus, finite: bool) -> tuple[str, ...]:

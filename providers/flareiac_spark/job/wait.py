@@ -84,8 +84,7 @@ def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool
     return error(
         "FIK072",
         f"{address} is not stable after {within_ms / 1000:.0f} s",
-        f"It was started and goes on trying: it has committed no batch yet.{said} Raise stability = {{ within = ... }} if it needs longer. "
-        f"Its log is {log}.",
+        f"It was started and has committed no batch yet.{said} Raise stability = {{ within = ... }} if it needs longer. Its log is {log}.",
         address=address,
     )
 
