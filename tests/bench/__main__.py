@@ -3,7 +3,8 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from tests.bench import core_figures, state_figures
@@ -18,6 +19,12 @@ def _throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from throughput(directory, rows)
 
 
+def _matrix(directory: Path, _blocks: int, only: str = "") -> Iterator[Figure | NotMeasured]:
+    from tests.bench.matrix import matrix
+
+    yield from matrix(directory, only)
+
+
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
@@ -26,6 +33,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "create-tables": (core_figures.create_tables, 100),
     "throughput": (_throughput, 60_000),
     "journal": (state_figures.journal, 2_000),
+    "matrix": (_matrix, 0),
 }
 """By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
@@ -36,17 +44,18 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, "all", []], metavar="NAME", help=", ".join([*MEASUREMENTS, "all"]))
     parser.add_argument("--blocks", type=int, help="how many blocks the work has")
     parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
+    parser.add_argument("--only", default="", help="of the matrix: the cells whose name contains one of these words, with commas between")
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
         return 0
     names = list(MEASUREMENTS) if "all" in given.names else given.names
-    results = [_measure(name, given.blocks, given.directory) for name in names]
+    measurements: Mapping[str, tuple[Measurement, int]] = {**MEASUREMENTS, "matrix": (partial(_matrix, only=given.only), 0)}
+    results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]
     return 0 if all(results) else 1
 
 
-def _measure(name: str, blocks: int | None, directory: Path | None) -> bool:
-    measurement, usual = MEASUREMENTS[name]
+def _measure(name: str, measurement: Measurement, usual: int, blocks: int | None, directory: Path | None) -> bool:
     with tempfile.TemporaryDirectory(prefix="flareiac-bench-") as temporary:
         place = (directory or Path(temporary)) / name
         place.mkdir(parents=True)

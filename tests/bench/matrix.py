@@ -1,0 +1,59 @@
+"""The matrix change x source x output: what plan says, what apply does, and which rows are there afterwards, in each combination."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.bench.figure import Figure
+from tests.bench.matrix_cells import Cell
+from tests.bench.matrix_changes import all_changes
+from tests.bench.matrix_run import run
+
+
+def cells(only: str = "") -> list[Cell]:
+    """The cells whose name contains one of the words in ``only``; all of them without any."""
+    found = [Cell(change=change) for change in all_changes()]
+    words = only.split(",")
+    return [cell for cell in found if any(word in cell.name for word in words)]
+
+
+def matrix(directory: Path, only: str = "") -> Iterator[Figure]:
+    """Prints the table; the figure is how many cells differ from what is right. Raises ``RuntimeError`` if one does."""
+    chosen = cells(only)
+    run(directory, chosen)
+    sys.stdout.write(table(chosen))
+    wrong = [cell for cell in chosen if cell.wrong]
+    yield Figure(name=f"matrix of {len(chosen)} cells, cells that differ", value=len(wrong), unit="cells", bar=0.0)
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} of {len(chosen)} cells differ")
+
+
+def table(chosen: Sequence[Cell]) -> str:
+    """One line for each cell, then what differs in words, then the sum."""
+    head = ("CHANGE", "SOURCE", "OUTPUT", "VERDICT", "WAY", "OUTCOME", "ROWS", "RIGHT", "")
+    lines = [head, *(_line(cell) for cell in chosen)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+    told = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    differing = [cell for cell in chosen if cell.wrong]
+    told += [f"{cell.name}: {'; '.join(cell.wrong)}" for cell in differing]
+    return "\n".join([*told, f"{len(chosen)} cells, {len(differing)} differ", ""])
+
+
+def _line(cell: Cell) -> tuple[str, ...]:
+    change = cell.change
+    return (
+        change.name,
+        change.before.source,
+        change.output,
+        cell.verdict or "-",
+        change.way.value or "-",
+        cell.outcome or "-",
+        _counts(cell.found.values()),
+        _counts(cell.rows_last().values()),
+        "DIFFERS" if cell.wrong else "ok",
+    )
+
+
+def _counts(texts: "Sequence[str] | object") -> str:
+    assert hasattr(texts, "__iter__")
+    return "+".join("0" if found == "-" else str(found.count(";") + 1) for found in texts) or "-"

@@ -1,0 +1,144 @@
+"""One cell of the matrix: a change in one job, what must come of it, and what did."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.bench.matrix_changes import Change, Start, Verdict, Way
+from tests.bench.matrix_jobs import Job, Output
+from tests.bench.matrix_model import Measured, Memory, emitted, written
+from tests.bench.matrix_rows import LANDED, Row, event, text
+
+RUNS_ON, RESTARTED, NEW_QUERY, STOPPED, STARTED = "runs on", "restarted", "new query", "stopped", "started"
+LAID: Final = event("z", "z", 0, 0)
+"""What is in a table before it gets a branch: the branch begins with it, and main keeps it alone."""
+_OUTCOMES: Final = {
+    Verdict.NOTHING: RUNS_ON,
+    Verdict.LIVE: RUNS_ON,
+    Verdict.NO_EFFECT: RUNS_ON,
+    Verdict.RESTART: RESTARTED,
+    Verdict.TOLD: RESTARTED,
+    Verdict.GENERATION: NEW_QUERY,
+    Verdict.STOPS: STOPPED,
+    Verdict.STARTS: STARTED,
+}
+_AFTER: Final = {Way.TOKEN: RESTARTED, Way.EARLIEST: NEW_QUERY, Way.CARRY_OVER: NEW_QUERY, Way.UNDO: RUNS_ON}
+
+
+@dataclass(slots=True)
+class Cell:
+    """``rows`` are found and wanted by table, as text. ``wrong`` is all that differs from what is right."""
+
+    change: Change
+    verdict: str = ""
+    outcome: str = ""
+    blockers: list[Mapping[str, Any]] = field(default_factory=list)
+    found: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    failures: int = 0
+
+    @property
+    def name(self) -> str:
+        """What its blocks are called."""
+        parts = (self.change.name, self.change.before.source, self.change.output, self.change.way.value)
+        return re.sub(r"\W+", "_", "_".join(part for part in parts if part)).strip("_").lower()
+
+    @property
+    def address(self) -> str:
+        return f"job.{self.name}"
+
+    @property
+    def right_outcome(self) -> str:
+        """What apply must do with the job."""
+        return _OUTCOMES.get(self.change.verdict) or _AFTER[self.change.way]
+
+    @property
+    def last(self) -> Job:
+        """The job as it is at the end."""
+        return self.change.before if self.change.way is Way.UNDO else self.change.after
+
+    def rows_first(self) -> dict[str, str]:
+        """Each table before the change."""
+        return _told(_History(self.change).first())
+
+    def rows_last(self) -> dict[str, str]:
+        """Each table at the end."""
+        return _told(_History(self.change).last())
+
+
+def _told(tables: Mapping[str, list[Row] | str]) -> dict[str, str]:
+    return {name: rows if isinstance(rows, str) else text(rows) for name, rows in tables.items()}
+
+
+class _History:
+    """Plays a cell through the model."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+        self.tables: dict[str, list[Row]] = {}
+        self.memories: dict[str, Memory] = {}
+
+    def first(self) -> Mapping[str, list[Row] | str]:
+        before = self.change.before
+        if isinstance(before.query, Measured):
+            return {before.outputs[0].table: before.query.first}
+        self._lay(before)
+        if "stopped = true" not in before.lines:
+            self._play(before, 0)
+        return self.tables
+
+    def last(self) -> Mapping[str, list[Row] | str]:
+        before, after, way = self.change.before, self.change.after, self.change.way
+        if isinstance(before.query, Measured):
+            return {before.outputs[0].table: before.query.last[way.value]}
+        self.first()
+        if way is Way.UNDO:
+            self._play(before, 1)
+            return self.tables
+        self._lay(after)
+        if "stopped = true" in after.lines:
+            return self.tables
+        for number in self._begin(before, after):
+            self._play(after, number)
+        return self.tables
+
+    def _begin(self, before: Job, after: Job) -> tuple[int, ...]:
+        """The batches that the changed job reads."""
+        match self.change.start or self.change.way:
+            case Way.EARLIEST | Start.TRUNCATE:
+                self.memories.clear()
+                for output in after.outputs:
+                    self.tables[_place(output)] = []
+                return (0, 1)
+            case Start.KEEP:
+                self.memories.clear()
+                return (0, 1)
+            case Way.CARRY_OVER | Start.ONWARDS:
+                self.memories.clear()
+                return (0, 1) if after.place != before.place else (1,)
+            case _:
+                return (0, 1) if "stopped = true" in before.lines else (1,)
+
+    def _lay(self, job: Job) -> None:
+        for output in job.outputs:
+            laid = [_laid()] if output.branch else []
+            self.tables.setdefault(_place(output), list(laid))
+            if output.branch:
+                self.tables.setdefault(output.table, list(laid))
+
+    def _play(self, job: Job, number: int) -> None:
+        assert not isinstance(job.query, Measured), "its rows are given"
+        for output in job.outputs:
+            memory = self.memories.setdefault(output.label, Memory())
+            rows = emitted(job.query, memory, LANDED[job.place][number], output.mode)
+            place = _place(output)
+            self.tables[place] = written(self.tables[place], rows, output.mode, output.keys, output.updates)
+
+
+def _place(output: Output) -> str:
+    return f"{output.table}@" if output.branch else output.table
+
+
+def _laid() -> Row:
+    return {"k": LAID["k"], "m": LAID["m"], "total": LAID["n"]}

@@ -1,0 +1,224 @@
+"""Takes all cells through their change at once: first rows, verdicts, what blocks, the ways out, the second rows, what is there."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.figure import remark
+from tests.bench.matrix_cells import NEW_QUERY, RESTARTED, RUNS_ON, STARTED, STOPPED, Cell
+from tests.bench.matrix_changes import Verdict, Way
+from tests.bench.matrix_jobs import Job, declared, table_name, tables_alone
+from tests.bench.matrix_lake import Lake
+
+_SETTLES: Final = 240.0
+_QUIET: Final = 15.0
+"""Seconds in which nothing moved: what was not read by then never will be."""
+
+
+def run(root: Path, cells: Sequence[Cell]) -> None:
+    """Fills in what is found of each cell."""
+    lake = Lake(root)
+    lake.run("init")
+    try:
+        _Course(lake, cells).run()
+    finally:
+        lake.close()
+
+
+class _Course:
+    def __init__(self, lake: Lake, cells: Sequence[Cell]) -> None:
+        self.lake, self.cells = lake, cells
+        self.runs: dict[str, tuple[set[str], set[str]]] = {}
+
+    def run(self) -> None:
+        self._timed("the jobs as they are before", self._before)
+        self._timed("plans of the changes", self._verdicts)
+        self._timed("a plan that is blocked changes nothing", self._blocked)
+        self._timed("the ways out", self._ways_out)
+        self._timed("the second rows", self._second)
+
+    def _timed(self, what: str, phase: Any) -> None:
+        started = time.monotonic()
+        phase()
+        remark(f"{what}: {time.monotonic() - started:.0f} s")
+
+    def _before(self) -> None:
+        lake = self.lake
+        for cell in self.cells:
+            lake.write(cell.name, tables_alone(cell.change.before, cell.name))
+        lake.run("apply", "-auto-approve")
+        for cell in self.cells:
+            for output in cell.change.before.outputs:
+                if output.branch:
+                    lake.lay(table_name(output, cell.name))
+        lake.land(0)
+        for cell in self.cells:
+            self._write(cell, cell.change.before)
+        lake.run("apply", "-auto-approve")
+        self._compare({cell.name: cell.rows_first() for cell in self.cells}, "before the change")
+        self.runs = {cell.address: self._ids(cell) for cell in self.cells}
+
+    def _verdicts(self) -> None:
+        for cell in self.cells:
+            self._write(cell, cell.change.after)
+        _code, planned = self.lake.plan()
+        for cell in self.cells:
+            own = planned[cell.address]
+            checkpoint = planned[f"checkpoint.{cell.name}"]
+            cell.blockers = [*own["blockers"], *checkpoint["blockers"]]
+            cell.verdict = verdict_of(own, cell.blockers)
+            if cell.verdict != cell.change.verdict:
+                cell.wrong.append(f"plan said {cell.verdict}, not {cell.change.verdict}")
+
+    def _blocked(self) -> None:
+        if not any(cell.blockers for cell in self.cells):
+            return
+        self.lake.run("apply", "-auto-approve", codes=(4,))
+        for cell in self.cells:
+            if self._ids(cell) != self.runs[cell.address]:
+                cell.wrong.append("a plan that was blocked touched it")
+
+    def _ways_out(self) -> None:
+        for cell in self.cells:
+            self._take_way(cell)
+        code, planned = self.lake.plan()
+        for cell in (cell for cell in self.cells if planned[cell.address]["blockers"] or planned[f"checkpoint.{cell.name}"]["blockers"]):
+            told = [item["code"] for item in (*planned[cell.address]["blockers"], *planned[f"checkpoint.{cell.name}"]["blockers"])]
+            cell.wrong.append(f"the way out is blocked ({', '.join(told)})")
+            self._write(cell, cell.change.before)
+        if code == 0:
+            return
+        done = self.lake.run("apply", "-auto-approve", codes=(0, 7))
+        if done.code:
+            remark(done.text[-6000:])
+        for cell in self.cells:
+            self._outcome(cell)
+
+    def _take_way(self, cell: Cell) -> None:
+        match cell.change.way:
+            case Way.APPLY if not cell.blockers:
+                return
+            case Way.APPLY | Way.UNDO:
+                self._write(cell, cell.change.before)
+            case way:
+                pasted = paste(cell.change.after, cell.blockers, way)
+                if pasted is None:
+                    cell.wrong.append(f"plan offers no {way}")
+                    pasted = cell.change.before
+                self._write(cell, pasted)
+
+    def _outcome(self, cell: Cell) -> None:
+        (queries, runs), (queries_before, runs_before) = self._ids(cell), self.runs[cell.address]
+        status = self.lake.jobs()[cell.address]
+        if status["phase"] == "stopped":
+            cell.outcome = STOPPED
+        elif not runs_before:
+            cell.outcome = STARTED
+        elif runs == runs_before:
+            cell.outcome = RUNS_ON
+        else:
+            cell.outcome = RESTARTED if queries_before <= queries else NEW_QUERY
+        if cell.outcome != cell.right_outcome:
+            cell.wrong.append(f"it {cell.outcome}, where it is right that it {cell.right_outcome}")
+
+    def _second(self) -> None:
+        self.lake.land(1)
+        self._compare({cell.name: cell.rows_last() for cell in self.cells}, "at the end")
+        _code, planned = self.lake.plan()
+        for cell in self.cells:
+            for address in (cell.address, f"checkpoint.{cell.name}"):
+                if planned[address]["action"] not in ("no-op", "record"):
+                    cell.wrong.append(f"the next plan would {planned[address]['action']} {address.partition('.')[0]}")
+        jobs = self.lake.jobs()
+        for cell in self.cells:
+            cell.failures = jobs[cell.address].get("failures") or 0
+
+    # Parts
+
+    def _write(self, cell: Cell, job: Job) -> None:
+        self.lake.write(cell.name, declared(job, cell.name))
+        self.lake.write_code(cell.name, job.code)
+
+    def _ids(self, cell: Cell) -> tuple[set[str], set[str]]:
+        """The ids of the queries and of their runs."""
+        queries = self.lake.jobs().get(cell.address, {}).get("queries") or ()
+        return {query["id"] for query in queries}, {query["run_id"] for query in queries}
+
+    def _compare(self, wanted: Mapping[str, Mapping[str, str]], when: str) -> None:
+        """Waits until all is as wanted, or nothing moves any more."""
+        waiting = dict.fromkeys(cell.name for cell in self.cells)
+        by_name = {cell.name: cell for cell in self.cells}
+        moved = time.monotonic()
+        deadline = moved + _SETTLES
+        batches: object = None
+        while waiting and time.monotonic() < deadline and time.monotonic() - moved < _QUIET:
+            for name in tuple(waiting):
+                if self._found(by_name[name], wanted[name]) == wanted[name]:
+                    del waiting[name]
+            now = self._batches()
+            if now != batches:
+                batches, moved = now, time.monotonic()
+            time.sleep(0.5)
+        for name, cell in by_name.items():
+            cell.found = self._found(cell, wanted[name])
+            cell.wrong += [
+                f"{when} {table} holds [{found}], not [{wanted[name][table]}]"
+                for table, found in cell.found.items()
+                if found != wanted[name][table]
+            ]
+
+    def _found(self, cell: Cell, wanted: Mapping[str, str]) -> dict[str, str]:
+        return {table: self.lake.rows(f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@")) for table in wanted}
+
+    def _batches(self) -> object:
+        return [(name, job["phase"], [query["batch"] for query in job["queries"]]) for name, job in sorted(self.lake.jobs().items())]
+
+
+def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) -> str:
+    """What plan says of a job, in the words of the matrix."""
+    codes = {item["code"] for item in blockers}
+    if "FIK062" in codes:
+        return Verdict.REFUSED
+    if "FIK063" in codes:
+        known = any(item["summary"].startswith("Results would") for item in blockers)
+        return Verdict.RESULTS_CHANGE if known else Verdict.UNKNOWN
+    if codes:
+        return f"{Verdict.BLOCKED}"
+    effects = {step["effect"] for step in own["steps"]}
+    for effect, verdict in (
+        ("new generation", Verdict.GENERATION),
+        ("stops", Verdict.STOPS),
+        ("starts", Verdict.STARTS),
+    ):
+        if effect in effects:
+            return verdict
+    if "restart" in effects:
+        return Verdict.TOLD if "results change" in effects else Verdict.RESTART
+    if effects == {"no effect"}:
+        return Verdict.NO_EFFECT
+    if "live" in effects:
+        return Verdict.LIVE
+    return Verdict.NOTHING if own["action"] in ("no-op", "record") else own["action"]
+
+
+def paste(job: Job, blockers: Sequence[Mapping[str, Any]], way: Way) -> Job | None:
+    """The job with the lines that plan printed for this way out; None if it printed none."""
+    offers = [text for item in blockers for text in item["ways_out"]]
+    for offer in offers:
+        lines = [line.strip() for line in offer.splitlines()[1:]]
+        token = [line for line in lines if line.startswith("accept_result_change")]
+        if way is Way.TOKEN and token:
+            return replace(job, lines=(*job.lines, *token))
+        if f'start_from = "{way}"' in lines:
+            return _renewed(job, lines)
+    return None
+
+
+def _renewed(job: Job, lines: Sequence[str]) -> Job:
+    checkpoint = tuple(line for line in lines if re.match(r"(generation|start_from) = ", line))
+    rebuilt = {line.split('"')[1] for line in lines if line.startswith("and in output")}
+    outputs = tuple(replace(output, rebuild=output.rebuild or output.label in rebuilt) for output in job.outputs)
+    return replace(job, checkpoint=checkpoint, outputs=outputs)
