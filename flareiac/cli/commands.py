@@ -2,7 +2,7 @@
 
 import typer
 
-from flareiac.cli import core, running, start, state
+from flareiac.cli import checkpoint, core, running, start, state
 from flareiac.cli.exit_codes import table
 
 app = typer.Typer(
@@ -19,3 +19,4 @@ app = typer.Typer(
 for group in (start, core, running):
     group.register(app)
 app.add_typer(state.app, name="state")
+app.add_typer(checkpoint.app, name="checkpoint")

@@ -294,6 +294,26 @@ class Inspecting(Protocol):
         ...
 
 
+@runtime_checkable
+class Explaining(Protocol):
+    """A driver that can tell what is inside a recorded thing, for a person who has to decide something about it."""
+
+    def explain(self, address: str, recorded: Recorded) -> Attributes:
+        """Plain data, in the provider's own shape. Raises ``Failure``."""
+        ...
+
+
+@runtime_checkable
+class Collecting(Protocol):
+    """A driver whose resources leave things behind that are of no more use."""
+
+    def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
+        """Removes them and says what, in lines; ``dry_run``: says only. ``holders`` are the recorded resources that refer to this one: what
+        they may still need stays. Raises ``Failure``.
+        """
+        ...
+
+
 class Steer(StrEnum):
     """What a person can ask of something that runs, beside changing it."""
 

@@ -135,8 +135,8 @@ def _refused(before: int, query: QueryFacts, start: str) -> Iterator[Blocker]:
         yield Blocker(
             code="FIK082",
             summary=f"{name[:1].upper()}{name[1:]} can not start from {start}",
-            why=f"It reads {_kinds(kinds - {TABLE})}, which knows no moment to start from; only tables do.",
-            ways_out=_ways_out(before),
+            why=f"It reads {_kinds(kinds - {TABLE})}. Only tables know which rows came when.",
+            ways_out=_ways_out(before, carried=not query.operators and RATE not in kinds),
         )
     elif start == CARRY_OVER and RATE in kinds:
         why = "A rate stream counts from zero in each generation: it has no position that could be taken over."
@@ -154,11 +154,10 @@ def _kinds(kinds: set[str]) -> str:
     return " and ".join(sorted("files" if kind == FILES else f"a {kind} stream" for kind in kinds))
 
 
-def _ways_out(before: int) -> tuple[str, ...]:
-    return (
-        'read everything again:\n  start_from = "earliest"',
-        f"keep generation = {before}",
-    )
+def _ways_out(before: int, *, carried: bool = False) -> tuple[str, ...]:
+    again = 'begin anew, and read everything again that can be read:\n  start_from = "earliest"'
+    on = ('go on where the last generation stands:\n  start_from = "carry_over"',) if carried else ()
+    return (*on, again, f"undo: write generation = {before}")
 
 
 def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:

@@ -1,11 +1,14 @@
 """Reads, makes and removes the folder of a checkpoint. Touches the disk; never writes inside a generation."""
 
 import shutil
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Unreadable
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac_spark.checkpoint.collect import collect
 from flareiac_spark.checkpoint.disk import Damaged
+from flareiac_spark.checkpoint.explain import explain
 from flareiac_spark.checkpoint.facts import KEY, encode, number_in_use
 from flareiac_spark.checkpoint.folder import Contents, contents, damage
 from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
@@ -72,6 +75,24 @@ class CheckpointDriver:
             return Applied(attributes=recorded.attributes, identity=recorded.identity)
         return self.apply(request) if absolute_place(request.planned["location"], self._project).is_dir() else None
 
+    def explain(self, address: str, recorded: Recorded) -> Attributes:
+        """See ``flareiac.sdk.provider.Explaining``."""
+        try:
+            return explain(recorded, self._project)
+        except Damaged as trouble:
+            raise Failure(damage(address, trouble)) from trouble
+        except OSError as trouble:
+            raise Failure(_unreachable(address, recorded, trouble)) from trouble
+
+    def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
+        """See ``flareiac.sdk.provider.Collecting``."""
+        try:
+            return tuple(collect(recorded, holders, self._project, dry_run=dry_run))
+        except Damaged as trouble:
+            raise Failure(damage(address, trouble)) from trouble
+        except OSError as trouble:
+            raise Failure(_unreachable(address, recorded, trouble)) from trouble
+
     def _location(self, request: ReadRequest, attributes: Attributes) -> str:
         location: str = attributes["location"]
         if request.import_id is not None and recorded_place(request.import_id, self._project) != location:
@@ -93,3 +114,8 @@ def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> At
     if found.layout == SINGLE:
         return {"layout": SINGLE, "layout_generation": attributes["generation"]}
     return {"layout": GENERATIONS, "layout_generation": None}
+
+
+def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:
+    why = f"{trouble.filename or recorded.attributes['location']}: {trouble.strerror or trouble}. Let this user read and write there."
+    return error("FIK090", f"The checkpoint {recorded.attributes['location']} can not be reached", why, address=address)

@@ -1,6 +1,6 @@
 """What was observed of a checkpoint, as the planner reads it. Carried in the observation's identity, under ``observed``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
@@ -77,3 +77,9 @@ def decode(identity: Attributes) -> tuple[QueryFacts, ...]:
 def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:
     """The queries that have run in a generation."""
     return [item for item in facts if item.number == generation and item.standing == Standing.USED]
+
+
+def removable(numbers: Collection[int], in_use: int, keep: int) -> frozenset[int]:
+    """The generations on disk that need not be kept beside the one in use: the newest ``keep`` are, that one among them."""
+    older = sorted({number for number in numbers if number < in_use}, reverse=True)
+    return frozenset(older[max(0, keep - 1) :])

@@ -7,7 +7,7 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.checkpoint import beginning
-from flareiac_spark.checkpoint.facts import QueryFacts, decode, used
+from flareiac_spark.checkpoint.facts import QueryFacts, decode, removable, used
 
 
 class CheckpointPlanner:
@@ -112,8 +112,7 @@ def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[s
 
 
 def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
-    last = desired["generation"] - desired["keep_generations"]
-    numbers = sorted({item.number for item in _facts(request) if 0 < item.number <= last})
+    numbers = sorted(removable({item.number for item in _facts(request)}, desired["generation"], desired["keep_generations"]))
     if not numbers:
         return ()
     shown = ", ".join(map(str, numbers))

@@ -21,7 +21,7 @@ from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Re
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, is_begun, read_checkpoint, seeded
 from flareiac_spark.checkpoint.folder import damage
 from flareiac_spark.checkpoint.seed import Beginning, Settled, Standing, positions_at, seed, standing, times_at
-from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST
+from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, LATEST
 from flareiac_spark.control import (
     ControlError,
     Finish,
@@ -191,8 +191,6 @@ class _Pair:
             decision = self.decision()
             if isinstance(decision, Refusal):
                 raise Failure(can_not_go_on(self.renewal.address, self.name, decision))
-            if rebuilt := [output.name for output in self.new_outputs if self.renewal.is_rebuilt(output)]:
-                raise Failure(lost_by_rebuilding(self.renewal.address, rebuilt[0]))
         elif self.renewal.start_from != EARLIEST:
             others = sorted({item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)} - {"table"})
             if others:
@@ -310,6 +308,9 @@ class _Renewal:
     # Rebuilding
 
     def is_rebuilt(self, output: Output) -> bool:
+        """Only where rows are read again; what replaces everything with each batch needs no emptying."""
+        if self.start_from in (CARRY_OVER, LATEST) or output.mode in ("complete", "overwrite"):
+            return False
         return bool(self.after["outputs"][output.name].get("rebuild") == "truncate")
 
     def _rebuild(self, output: Output, settled: Settled | None) -> Attributes:
@@ -323,6 +324,8 @@ class _Renewal:
             "branch": output.branch,
             "snapshot_id": truncated.snapshot_id,
             "generation": self.generation,
+            "generation_before": self.before["generation"] if self.before is not None else None,
+            "at": int(time.time()),
         }
 
     # Preparing
@@ -456,15 +459,6 @@ def only_tables(address: str, start_from: str, kinds: Sequence[str]) -> Diagnost
         '"carry_over" or "earliest" in the checkpoint.'
     )
     return error("FIK082", f"Only tables can start from {start_from}", detail, address=address)
-
-
-def lost_by_rebuilding(address: str, output: str) -> Diagnostic:
-    """Emptying a table whose rows are not read again."""
-    detail = (
-        "Its table would be emptied, and what was read before is not read again: the rows would be lost. Nothing was stopped or changed. "
-        'Write start_from = "earliest" in the checkpoint, or rebuild = "keep" in the output.'
-    )
-    return error("FIK087", f"Output {output} can not be rebuilt with start_from = carry_over", detail, address=address)
 
 
 def in_the_way(address: str, folder: Path, state: Standing) -> Diagnostic:

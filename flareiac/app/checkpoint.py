@@ -1,0 +1,66 @@
+"""The use cases of ``checkpoint show`` and ``checkpoint gc``: what is inside recorded things, and what of it is of no more use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flareiac.app.apply import locked
+from flareiac.app.bench import Bench
+from flareiac.app.steer import recorded, references_of
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.events import Event
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.provider import Collecting, Explaining, Inspecting, Recorded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """``inside`` as the provider tells it; ``holders``: what those that use it are doing, by address."""
+
+    address: str
+    inside: Attributes
+    holders: dict[str, Attributes]
+
+
+def show(bench: Bench, address: str) -> Explained:
+    """What is inside one recorded thing. Raises ``Failure``."""
+    snapshot = bench.load_state().snapshot
+    record = recorded(snapshot, address)
+    driver = bench.driver(record.provider, record.type)
+    if not isinstance(driver, Explaining):
+        raise Failure(error("FIX022", f"{address} is no checkpoint", "Write the address of a checkpoint; a job's names its own."))
+    holders: dict[str, Attributes] = {}
+    for name in _holders(snapshot, address):
+        holder = snapshot.resources[name]
+        asked = bench.driver(holder.provider, holder.type)
+        if isinstance(asked, Inspecting):
+            holders[name] = asked.inspect(name, holder.recorded(), references_of(snapshot, holder))
+    return Explained(address=address, inside=driver.explain(address, record.recorded()), holders=holders)
+
+
+def collect(
+    bench: Bench, address: str | None, *, dry_run: bool, lock_timeout: float, emit: Callable[[Event], None]
+) -> dict[str, tuple[str, ...]]:
+    """What was removed (or would be) of one recorded thing, or of every one that leaves things behind. Raises ``Failure``, ``LockHeld``."""
+    if dry_run:
+        return _collect(bench, address, dry_run=True)
+    with locked(bench, "checkpoint gc", lock_timeout, emit):
+        return _collect(bench, address, dry_run=False)
+
+
+def _collect(bench: Bench, address: str | None, *, dry_run: bool) -> dict[str, tuple[str, ...]]:
+    snapshot = bench.load_state().snapshot
+    found: dict[str, tuple[str, ...]] = {}
+    for name in [address] if address is not None else sorted(snapshot.resources):
+        record = recorded(snapshot, name)
+        driver = bench.driver(record.provider, record.type)
+        if isinstance(driver, Collecting):
+            holders: dict[str, Recorded] = {each: snapshot.resources[each].recorded() for each in _holders(snapshot, name)}
+            found[name] = tuple(driver.collect(name, record.recorded(), holders, dry_run=dry_run))
+        elif address is not None:
+            raise Failure(error("FIX022", f"{address} is no checkpoint", "Write the address of a checkpoint; a job's names its own."))
+    return found
+
+
+def _holders(snapshot: Snapshot, address: str) -> list[str]:
+    return sorted(name for name, record in snapshot.resources.items() if address in record.dependencies)

@@ -1,0 +1,194 @@
+"""A raised generation goes on where it is told: no row is lost, none is repeated, and what is rebuilt equals a fresh computation."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.project import Project, rides
+
+pytestmark = pytest.mark.jvm
+
+COUNTS = """
+table "@" {
+  catalog   = catalog.lake
+  namespace = "demo"
+  column "city"  { type = "string" }
+  column "rides" { type = "long" }
+}
+stream "@" {
+  table { table = table.first }
+}
+checkpoint "@" {}
+job "@" {
+  checkpoint = checkpoint.@
+  trigger    = { processing_time = "200ms" }
+  input "source" { stream = stream.@ }
+  step "counted" { sql = "SELECT city, count(*) AS rides FROM source GROUP BY city" }
+  output "@" {
+    table = table.@
+    mode  = "complete"
+  }
+}
+"""
+COPY = """
+table "@" {
+  catalog   = catalog.lake
+  namespace = "demo"
+  column "id"   { type = "long" }
+  column "city" { type = "string" }
+}
+stream "@" {
+  table { table = table.first }
+}
+checkpoint "@" {}
+job "@" {
+  checkpoint = checkpoint.@
+  trigger    = { processing_time = "200ms" }
+  input "source" { stream = stream.@ }
+  step "copied" { sql = "SELECT id, city FROM source" }
+  output "@" { table = table.@ }
+}
+"""
+RAISED = "generation = 2"
+
+
+def folder(project: Project, name: str, generation: int, output: str | None = None) -> Path:
+    return project.root / ".flareiac" / "checkpoints" / "default" / name / (output or name) / f"g{generation:04d}"
+
+
+def renew(project: Project, name: str, generation: int, start: str = "") -> None:
+    """Raises the generation in the declaration."""
+    text = (project.root / f"{name}.flare.hcl").read_text()
+    (begin, rest) = text.split(f'checkpoint "{name}" {{', 1)
+    lines = f"generation = {generation}\n" + (f'  start_from = "{start}"\n' if start else "")
+    (project.root / f"{name}.flare.hcl").write_text(f'{begin}checkpoint "{name}" {{\n  {lines}}}{rest.split("}", 1)[1]}')
+
+
+def test_files_go_on_in_a_new_generation(project: Project) -> None:
+    """Stateless: the list of files read is taken over, with another query id."""
+    project.land(10)
+    project.write(first=rides("first"))
+    project.apply()
+    project.expect_rides("first")
+    before = json.loads((folder(project, "first", 1, "rides") / "metadata").read_text())["id"]
+    renew(project, "first", 2)
+    project.edit("first", ("SELECT id, city FROM rides", "SELECT id, upper(city) AS city FROM rides WHERE true"))
+    project.land(5)
+    said = project.plan(2)
+    assert "begins generation 2: it goes on where the last one stands" in said
+    done = project.apply()
+    assert "generation 2 goes on after batch" in done.text
+    project.land(5)
+    project.expect_rides("first")
+    after = json.loads((folder(project, "first", 2, "rides") / "metadata").read_text())["id"]
+    assert before != after
+    assert "No changes." in project.plan(0)
+
+
+def test_tables_go_on_in_a_new_generation(project: Project) -> None:
+    """A table's position is a snapshot, which any query can begin at."""
+    project.write(copy=COPY.replace("@", "copy"))
+    project.apply()
+    project.expect_rides("copy")
+    renew(project, "copy", 2)
+    project.edit("copy", ("SELECT id, city FROM source", "SELECT id, lower(city) AS city FROM source WHERE id >= 0"))
+    project.land(5)
+    project.apply()
+    project.land(5)
+    project.expect_rides("copy")
+    assert "No changes." in project.plan(0)
+
+
+def counts(project: Project, name: str) -> dict[str, int]:
+    return {row["city"]: row["rides"] for row in project.rows(name)}
+
+
+def expected(project: Project, since: int = 0) -> dict[str, int]:
+    cities = [ride["city"] for ride in project.landed[since:]]
+    return {city: cities.count(city) for city in cities}
+
+
+def test_state_is_left_behind_and_the_position_is_not(project: Project) -> None:
+    """Plan says so; ``earliest`` builds it again."""
+    project.write(counts=COUNTS.replace("@", "counts"))
+    project.apply()
+    project.until(lambda: counts(project, "counts") == expected(project), "the counts")
+    renew(project, "counts", 2)
+    assert "its state is left behind (stateStoreSave in 1 partitions)" in project.plan(2)
+    project.apply()
+    since = len(project.landed)
+    project.land(7)
+    project.until(lambda: counts(project, "counts") == expected(project, since), "counts of what came since")
+    renew(project, "counts", 3, "earliest")
+    project.edit("counts", ("count(*)", "count(id)"))
+    project.apply()
+    project.until(lambda: counts(project, "counts") == expected(project), "all counts")
+    assert "No changes." in project.plan(0)
+
+
+@pytest.mark.parametrize("point", ["", "apply.settled", "apply.truncated", "apply.seeded"])
+def test_a_table_is_rebuilt(project: Project, point: str) -> None:
+    """Emptied once, and read again from the beginning; the snapshot before is known."""
+    name = f"rebuilt_{point.replace('.', '_')}"
+    project.write(**{name: rides(name)})
+    project.apply()
+    project.expect_rides(name)
+    before = project.table(name).metadata.current_snapshot_id
+    renew(project, name, 2, "earliest")
+    project.edit(
+        name,
+        ('output "rides" { table = table.@ }'.replace("@", name), f'output "rides" {{\n table = table.{name}\n rebuild = "truncate"\n }}'),
+    )
+    project.edit(name, ("SELECT id, city FROM rides", "SELECT id, upper(city) AS city FROM rides"))
+    if point:
+        project.killed(point, "apply", "-auto-approve")
+        assert project.run("drift", code=2).code
+    done = project.apply()
+    project.expect_rides(name)
+    assert {row["city"] for row in project.rows(name)} == {"ROME", "OSLO", "BERN"}
+    emptied = [item for item in project.table(name).metadata.snapshots if "flareiac.rebuild" in item.summary.additional_properties]
+    assert [item.parent_snapshot_id for item in emptied] == [before]
+    assert f"table.{name}" in done.text
+    assert f'"snapshot_id": {before}' in project.run("state", "show", f"job.{name}", "-json").out
+    assert "No changes." in project.plan(0)
+
+
+def forget(project: Project, name: str) -> int:
+    """As if the driver had died after the table's commit and before the checkpoint's: a batch in flight that was written."""
+    place = folder(project, name, 1, "rides")
+    last = max(int(item.name) for item in (place / "commits").iterdir() if item.name.isdigit())
+    (place / "commits" / str(last)).unlink()
+    (place / "commits" / f".{last}.crc").unlink(missing_ok=True)
+    return last
+
+
+def begin(project: Project, name: str) -> None:
+    """As if the driver had died before the table's commit: a batch in flight with one more file, which nobody has written."""
+    place = folder(project, name, 1, "rides")
+    last = max(int(item.name) for item in (place / "offsets").iterdir() if item.name.isdigit())
+    newest = max((project.root / "landing" / "rides").iterdir())
+    version, header, position = (place / "offsets" / str(last)).read_text().splitlines()
+    reached = json.loads(position)["logOffset"] + 1
+    (place / "offsets" / str(last + 1)).write_text("\n".join([version, header, json.dumps({"logOffset": reached})]))
+    seen = {"path": f"file://{newest}", "timestamp": 1_700_000_000_000, "batchId": reached}
+    (place / "sources" / "0" / str(reached)).write_text(f"v1\n{json.dumps(seen)}")
+
+
+def test_a_batch_in_flight_is_settled_by_its_marks(project: Project) -> None:
+    """One that was written is not written again; one that was not is."""
+    project.write(written=rides("written"), unwritten=rides("unwritten"))
+    project.apply()
+    for name in ("written", "unwritten"):
+        project.expect_rides(name)
+        project.run("stop", f"job.{name}")
+        renew(project, name, 2)
+    batch = forget(project, "written")
+    project.land(4)
+    begin(project, "unwritten")
+    said = project.plan(2)
+    assert f"batch {batch} was begun and is not committed" in said
+    done = project.apply()
+    assert f"generation 2 goes on after batch {batch}" in done.text
+    for name in ("written", "unwritten"):
+        project.expect_rides(name)
