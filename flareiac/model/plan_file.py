@@ -216,11 +216,18 @@ def decode_proposal(data: Data) -> Proposal:
 
 
 def _encode_disturbance(item: Disturbance) -> Data:
-    return {"relation": item.relation.value, "reaction": item.reaction.value, "reason": item.reason}
+    return {
+        "relation": item.relation.value,
+        "reaction": item.reaction.value,
+        "reason": item.reason,
+        **({"tolerance": item.tolerance} if item.tolerance else {}),
+    }
 
 
 def _decode_disturbance(data: Data) -> Disturbance:
-    return Disturbance(relation=Relation(data["relation"]), reaction=Reaction(data["reaction"]), reason=data["reason"])
+    return Disturbance(
+        relation=Relation(data["relation"]), reaction=Reaction(data["reaction"]), reason=data["reason"], tolerance=data.get("tolerance", "")
+    )
 
 
 def _encode_value(value: Data) -> Data:

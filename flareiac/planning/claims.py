@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import Desired
-from flareiac.sdk.changes import Claim, Disturbance, Proposal, Relation
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
 from flareiac.sdk.provider import Resolved, ResourceType
 
 _EXCLUSIVE = {
@@ -31,6 +32,19 @@ def collect(desired: Desired, types: Mapping[str, ResourceType], references: Map
     found: list[Claim] = []
     for address, resource in desired.resources.items():
         found.extend(types[resource.address.type].claims(address, resource.attributes, references))
+    return tuple(found)
+
+
+_USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP)
+
+
+def collect_running(snapshot: Snapshot, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]) -> tuple[Claim, ...]:
+    """Who may be running on what: the claims of the definitions that are recorded, whatever is desired of them now."""
+    found: dict[Claim, None] = {}
+    for address, record in snapshot.resources.items():
+        if record.type in types:
+            recorded = types[record.type].claims(address, record.attributes, references)
+            found.update(dict.fromkeys(claim for claim in recorded if claim.relation in _USES))
     return tuple(found)
 
 
@@ -68,12 +82,18 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
 
 
 def disturbed(proposals: Mapping[str, Proposal], claims: Iterable[Claim]) -> dict[str, tuple[Disturbance, ...]]:
-    """What the proposed changes ask of the holders of what they change, by holder."""
+    """What the proposed changes ask of the holders of what they change, by holder; those that all run on are left out."""
     held = by_subject(claims)
-    found: dict[str, list[Disturbance]] = {}
+    found: dict[str, dict[Disturbance, None]] = {}
     for address, proposal in proposals.items():
         for disturbance in proposal.disturbs:
             for claim in held.get(address, ()):
-                if claim.relation is disturbance.relation and claim.holder != address:
-                    found.setdefault(claim.holder, []).append(disturbance)
-    return {holder: tuple(items) for holder, items in found.items()}
+                if applies(disturbance, claim, address):
+                    found.setdefault(claim.holder, {})[disturbance] = None
+    return {holder: tuple(items) for holder, items in found.items() if any(item.reaction is not Reaction.RUNS_ON for item in items)}
+
+
+def applies(disturbance: Disturbance, claim: Claim, subject: str) -> bool:
+    """Whether a change of the subject disturbs the holder of this claim in this way."""
+    same = claim.subject == subject and claim.holder != subject and claim.relation is disturbance.relation
+    return same and disturbance.tolerance not in claim.tolerates

@@ -13,7 +13,8 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
 from flareiac.planning.order import order
-from flareiac.planning.propose import Context, propose
+from flareiac.planning.propose import Context, propose, propose_again
+from flareiac.planning.reactions import stopping_for, with_reactions
 from flareiac.sdk.changes import Action, Claim
 from flareiac.sdk.provider import Observation, Project, Resolved, ResourceType
 
@@ -59,15 +60,16 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         destroy=options.destroy,
         claims=claiming.by_subject(claims),
     )
+    running = claiming.collect_running(inputs.snapshot, inputs.types, references)
     planned = propose(context, diagnostics)
-    disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, claims)
+    disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, running)
     if disturbances:
-        planned = propose(replace(context, disturbances=disturbances), diagnostics)
+        planned = propose_again(replace(context, disturbances=disturbances), planned, diagnostics)
     unmatched = _unmatched(inputs.observations, options)
-    planned = _selected(planned, options)
+    planned = with_reactions(_selected(planned, options, running), running)
     _check_budget(planned, options, diagnostics)
     diagnostics.extend(unmatched)
-    operations = _order(planned, claims, diagnostics)
+    operations = _order(planned, claims, running, diagnostics)
     return Plan(
         lineage=inputs.snapshot.lineage,
         serial=inputs.snapshot.serial,
@@ -100,18 +102,25 @@ def matches(address: str, pattern: str) -> bool:
     return pattern in (address, block) or ("*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern)))
 
 
-def _selected(planned: Mapping[str, PlannedResource], options: Options) -> dict[str, PlannedResource]:
+def _selected(planned: Mapping[str, PlannedResource], options: Options, running: tuple[Claim, ...]) -> dict[str, PlannedResource]:
     if not options.targets and not options.exclude:
         return dict(planned)
     chosen = [item for item in planned if any(matches(item, pattern) for pattern in options.targets)] if options.targets else list(planned)
-    needed = closure(chosen, _hanging_on(planned))
+    hanging_on = _hanging_on(planned)
+    for subject, holder in stopping_for({address: item.proposal for address, item in planned.items()}, running):
+        if holder in planned:
+            hanging_on[subject].append(holder)
+    needed = closure(chosen, hanging_on)
     left_out = [item for item in planned if any(matches(item, pattern) for pattern in options.exclude)]
-    lost = closure(left_out, _turned(_hanging_on(planned)))
+    lost = closure(left_out, _turned(hanging_on))
     return {address: item for address, item in planned.items() if address in needed and address not in lost}
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
-    """What each resource can not do without: what it refers to where it is made, what refers to it where it is removed."""
+    """What each resource can not do without: what it refers to where it is made, what refers to it where it is removed.
+
+    A change that a running query must stop for can not do without that query either (added by the caller).
+    """
     found: dict[str, list[str]] = {address: [] for address in planned}
     for address, item in planned.items():
         for other in item.dependencies:
@@ -160,9 +169,11 @@ def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diag
         )
 
 
-def _order(planned: Mapping[str, PlannedResource], claims: tuple[Claim, ...], diagnostics: Diagnostics) -> tuple[Operation, ...]:
+def _order(
+    planned: Mapping[str, PlannedResource], claims: tuple[Claim, ...], running: tuple[Claim, ...], diagnostics: Diagnostics
+) -> tuple[Operation, ...]:
     try:
-        return order(tuple(planned.values()), claims)
+        return order(tuple(planned.values()), claims, running)
     except Cycle as cycle:
         diagnostics.error(
             "FIP023",

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
 from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedResource, Verb
-from flareiac.sdk.changes import Action, Claim, Reaction, Relation
+from flareiac.planning.claims import applies
+from flareiac.planning.reactions import HARD
+from flareiac.sdk.changes import Action, Claim, Relation
 
 _VERBS: Mapping[Action, tuple[Verb, ...]] = {
     Action.NO_OP: (),
@@ -27,6 +29,7 @@ class _Draft:
 
     resources: Mapping[str, PlannedResource]
     claims: Sequence[Claim]
+    running: Sequence[Claim]
     edges: dict[str, list[Edge]] = field(default_factory=dict)
     of: dict[str, list[tuple[Verb, str]]] = field(default_factory=dict)
 
@@ -71,28 +74,35 @@ def _replacements(draft: _Draft) -> None:
 
 
 def _removals(draft: _Draft) -> None:
-    """What is removed goes after everything that used it: dependents are removed, or changed so that they no longer need it."""
+    """What is removed goes after everything that used it: dependents are removed, or changed so that they no longer need it.
+
+    What is replaced is there again under the same name: users that are changed wait for the new one, and have only stopped before.
+    """
     for address, resource in draft.resources.items():
         users = draft.node(address, *_REMOVING, *_MAKING)
         for needed in dict.fromkeys([*resource.dependencies, *references(resource.recorded)]):
+            if needed in draft.resources and draft.resources[needed].action is Action.REPLACE and draft.node(address, *_REMOVING) is None:
+                continue
             draft.link(draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, f"{address} uses {needed}")
 
 
 def _quiescing(draft: _Draft) -> None:
-    """A running query that a change would kill stops before that change and starts after it."""
-    for claim in draft.claims:
+    """A running query that a change would kill stops before that change and starts after it; one that goes is gone before it."""
+    for claim in draft.running:
         subject, holder = draft.resources.get(claim.subject), draft.resources.get(claim.holder)
-        if subject is None or holder is None:
+        if subject is None or holder is None or holder.recorded is None or subject.recorded is None:
             continue
-        hard = [item for item in subject.proposal.disturbs if item.relation is claim.relation and item.reaction is Reaction.STOPS_FIRST]
-        change = draft.node(claim.subject, Verb.UPDATE, Verb.DELETE)
-        if not hard or change is None or holder.recorded is None:
+        hard = [item for item in subject.proposal.disturbs if item.reaction in HARD and applies(item, claim, claim.subject)]
+        change = draft.node(claim.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
+        if not hard or change is None:
             continue
-        if draft.node(claim.holder, *_REMOVING) is None:
-            draft.link(
-                change, draft.add(Verb.QUIESCE, claim.holder), EdgeKind.QUIESCE, f"{claim.holder} {claim.relation}: {hard[0].reason}"
-            )
-            draft.link(draft.node(claim.holder, *_MAKING), draft.node(claim.holder, Verb.QUIESCE), EdgeKind.QUIESCE, "stop, change, start")
+        reason = f"{claim.holder} {claim.relation} {claim.subject}: {hard[0].reason}"
+        removal = draft.node(claim.holder, *_REMOVING)
+        if removal is not None:
+            draft.link(change, removal, EdgeKind.QUIESCE, reason)
+            continue
+        draft.link(change, draft.add(Verb.QUIESCE, claim.holder), EdgeKind.QUIESCE, reason)
+        draft.link(draft.node(claim.holder, *_MAKING), draft.node(claim.holder, Verb.QUIESCE), EdgeKind.QUIESCE, "stop, change, start")
 
 
 def _feeding(draft: _Draft) -> None:
@@ -108,9 +118,9 @@ def _feeding(draft: _Draft) -> None:
 PASSES: tuple[Callable[[_Draft], None], ...] = (_operations, _references, _replacements, _removals, _quiescing, _feeding)
 
 
-def order(resources: Sequence[PlannedResource], claims: Sequence[Claim]) -> tuple[Operation, ...]:
-    """The operations in an order that keeps every edge. Raises ``Cycle``."""
-    draft = _Draft({item.address: item for item in resources}, claims)
+def order(resources: Sequence[PlannedResource], claims: Sequence[Claim], running: Sequence[Claim] = ()) -> tuple[Operation, ...]:
+    """The operations in an order that keeps every edge. ``running``: the claims of what may run now. Raises ``Cycle``."""
+    draft = _Draft({item.address: item for item in resources}, claims, running)
     for each in PASSES:
         each(draft)
     nodes = {node: [edge.after for edge in edges] for node, edges in draft.edges.items()}

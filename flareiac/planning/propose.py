@@ -96,6 +96,12 @@ def propose(context: Context, diagnostics: Diagnostics) -> dict[str, PlannedReso
     return planned
 
 
+def propose_again(context: Context, planned: Mapping[str, PlannedResource], diagnostics: Diagnostics) -> dict[str, PlannedResource]:
+    """The same resources, with those asked once more that the context's disturbances concern."""
+    asked = {case.address: case for case in cases(context) if case.address in context.disturbances and case.address in planned}
+    return {address: _planned(context, asked[address], diagnostics) if address in asked else item for address, item in planned.items()}
+
+
 def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedResource:
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]

@@ -110,7 +110,9 @@ class Claim:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
 
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
-    ``tolerates``: what may happen to the subject without ending a holder that reads it on: ``deletes``, ``overwrites``.
+    ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
+    reads, ``added columns`` of what it writes. ``columns``: names (lower case) that the holder certainly reads of the subject, or gives to
+    it; None where that can not be told.
     """
 
     subject: str
@@ -119,6 +121,7 @@ class Claim:
     reason: str
     completes: bool = False
     tolerates: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
 
 
 class Reaction(StrEnum):
@@ -127,15 +130,18 @@ class Reaction(StrEnum):
     RUNS_ON = "runs on"
     RESTARTS = "restarts"
     STOPS_FIRST = "stops first"
+    CAN_NOT = "can not go on"
+    """It stops first, and can not start again on what it has kept of the old subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disturbance:
-    """A change of this resource disturbs the running holders of a relation."""
+    """A change of this resource disturbs the running holders of a relation, but for those whose claim tolerates it."""
 
     relation: Relation
     reaction: Reaction
     reason: str
+    tolerance: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

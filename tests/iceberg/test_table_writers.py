@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from flareiac.sdk.changes import Action, Claim, Relation
 from flareiac.sdk.provider import Present
-from flareiac_iceberg.table.writers import LOOKED_AT, since, writers
+from flareiac_iceberg.table.writers import LOOKED_AT, since, unacknowledged, writers
 from tests.iceberg.lake import Lake, columns
 
 
@@ -88,3 +89,28 @@ def test_a_row_written_by_another_program_is_seen_by_the_next_read_and_is_no_new
     again = lake.read("table.orders", lake.state["table.orders"].attributes)
     assert isinstance(again, Present)
     assert again.identity["writers"]["since"] == who["at"]
+
+
+WRITER = Claim(subject="table.orders", holder="job.orders", relation=Relation.WRITES, reason="output orders")
+
+
+def test_a_stranger_beside_a_declared_writer_is_acknowledged_by_an_apply(lake: Lake) -> None:
+    body = {"namespace": "demo", "column": columns(id="long")}
+    lake.apply("table.orders", body)
+    lake.append("demo.orders", [{"id": 1}])
+    assert lake.plan("table.orders", body).action is Action.NO_OP
+    assert lake.plan("table.orders", body, claims=(WRITER,)).action is Action.RECORD
+
+
+def test_a_second_query_beside_the_declared_one_is_a_stranger() -> None:
+    empty = {"writers": writers(metadata())}
+    own = since({"writers": writers(metadata(epoch("q-1", 0)))}, empty)
+    both = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-2", 0)))}, own)
+    assert not unacknowledged(own, empty, 1)
+    assert unacknowledged(both, own, 1)
+    assert not unacknowledged(own, own, 1)
+
+
+def test_compaction_is_no_stranger() -> None:
+    empty = {"writers": writers(metadata())}
+    assert not unacknowledged(since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, 1)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Step
+from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Relation, Step
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
 from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
@@ -13,6 +13,7 @@ from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, step
 from flareiac_iceberg.table.refusals import moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
+from flareiac_iceberg.table.writers import unacknowledged
 
 _PLACE = ("catalog", "namespace", "name")
 
@@ -119,7 +120,12 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     state_only = any(change.path == ("on_destroy",) for change in changes)
     renamed = recorded is not None and recorded.attributes.get("renamed") != desired["renamed"]
     return Proposal(
-        action=_action(request, found, worth=state_only or bool(blockers), record=renamed or any(map(settled, changes))),
+        action=_action(
+            request,
+            found,
+            worth=state_only or bool(blockers),
+            record=renamed or any(map(settled, changes)) or _written_by_others(request, observed),
+        ),
         planned=desired,
         changes=changes,
         steps=tuple(map(step, found.changes)) + _state_steps(desired, state_only=state_only and recorded is not None),
@@ -130,6 +136,14 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         fingerprint=_fingerprint(wanted, recorded, observed),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
     )
+
+
+def _written_by_others(request: PlanRequest, observed: Present) -> bool:
+    """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared writers is fed by others."""
+    writers = {claim.holder for claim in request.claims if claim.subject == request.address and claim.relation is Relation.WRITES}
+    if request.recorded is None or not writers:
+        return False
+    return unacknowledged(observed.identity, request.recorded.identity, len(writers))
 
 
 def _action(request: PlanRequest, found: Difference, *, worth: bool, record: bool) -> Action:

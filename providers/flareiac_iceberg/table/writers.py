@@ -36,6 +36,17 @@ def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
     return {**identity, KEY: {**found, "since": before["at"]}}
 
 
+def unacknowledged(identity: Attributes, recorded: Attributes, declared: int) -> bool:
+    """Whether somebody wrote since the table was recorded who may be nobody's declared writer. ``declared``: how many there are."""
+    found, before = identity.get(KEY) or {}, recorded.get(KEY) or {}
+    since_then = found.get("since") or 0
+    if any(item["at"] > since_then and item["operation"] != "replace" for item in found.get("others") or ()):
+        return True
+    queries, known = found.get("queries") or {}, before.get("queries") or {}
+    unknown = [query for query, item in queries.items() if query not in known and item["at"] > since_then]
+    return bool(unknown) and len({*queries, *known}) > declared
+
+
 def _by_kind(newest: Iterable[Commit]) -> Attributes:
     queries: dict[str, Attributes] = {}
     runs: dict[str, int] = {}

@@ -1,0 +1,61 @@
+"""What does each change do to what runs on it? Pure: tells it at the change, by the names of those who run."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from flareiac.model.plan import PlannedResource
+from flareiac.planning.claims import applies, by_subject
+from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, Reaction
+
+HARD: Final = (Reaction.STOPS_FIRST, Reaction.CAN_NOT)
+"""Reactions for which a running query has stopped before the change is made."""
+_RANKS: Final = {
+    reaction: rank for rank, reaction in enumerate((Reaction.RUNS_ON, Reaction.RESTARTS, Reaction.STOPS_FIRST, Reaction.CAN_NOT))
+}
+_WORDS: Final = {
+    Reaction.RESTARTS: "restarts after this",
+    Reaction.STOPS_FIRST: "stops before this and starts after it",
+    Reaction.CAN_NOT: "can not go on after this",
+}
+_REMOVED: Final = (Action.DELETE, Action.FORGET)
+
+
+def stopping_for(proposals: Mapping[str, Proposal], running: Iterable[Claim]) -> Iterator[tuple[str, str]]:
+    """Each changed subject with a holder that must have stopped first."""
+    for claim in running:
+        proposal = proposals.get(claim.subject)
+        if proposal is not None and any(item.reaction in HARD and applies(item, claim, claim.subject) for item in proposal.disturbs):
+            yield claim.subject, claim.holder
+
+
+def with_reactions(planned: Mapping[str, PlannedResource], running: Sequence[Claim]) -> dict[str, PlannedResource]:
+    """The resources, with what their changes do to what runs on them among the reasons."""
+    held = by_subject(running)
+    return {address: _told(item, planned, held.get(address, ())) for address, item in planned.items()}
+
+
+def _told(item: PlannedResource, planned: Mapping[str, PlannedResource], claims: Sequence[Claim]) -> PlannedResource:
+    by_holder: dict[str, list[Disturbance]] = {}
+    for claim in claims:
+        found = [each for each in item.proposal.disturbs if applies(each, claim, item.address)]
+        if found and claim.holder in planned:
+            by_holder.setdefault(claim.holder, []).extend(found)
+    lines = tuple(_lines(by_holder, planned))
+    return replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines))) if lines else item
+
+
+def _lines(by_holder: Mapping[str, Sequence[Disturbance]], planned: Mapping[str, PlannedResource]) -> Iterator[str]:
+    hardest = {holder: max((item.reaction for item in found), key=_RANKS.__getitem__) for holder, found in by_holder.items()}
+    for holder, reaction in sorted(hardest.items()):
+        if reaction is Reaction.RUNS_ON:
+            continue
+        why = "; ".join(dict.fromkeys(item.reason for item in by_holder[holder] if item.reaction is reaction))
+        yield f"{holder} is removed first" if planned[holder].action in _REMOVED else f"{holder} {_WORDS[reaction]}: {why}"
+    unhurt = sorted(holder for holder, reaction in hardest.items() if reaction is Reaction.RUNS_ON)
+    if not unhurt:
+        return
+    why = "; ".join(dict.fromkeys(item.reason for holder in unhurt for item in by_holder[holder]))
+    # Without names where nobody is hurt, so that many changes that are alike stay one entry.
+    named = ", ".join(unhurt) if len(unhurt) < len(hardest) else "what runs on it"
+    yield f"{named} needs no stop: {why}" if len(unhurt) == 1 or named == "what runs on it" else f"{named} need no stop: {why}"
