@@ -24,15 +24,14 @@ def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Projec
     location = absolute_place(attributes["location"], project)
     found = contents(location)
     items = found.generations if found is not None else ()
-    numbers = {item: number_in_use(item, recorded.identity, attributes["generation"]) for item in items}
+    numbered = [(item, number_in_use(item, recorded.identity, attributes["generation"])) for item in items]
     # A job whose apply failed may still run on an older generation than the checkpoint's own.
     in_use = min(
         [attributes["generation"], *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values())]
     )
-    spare = removable(set(numbers.values()), in_use, attributes["keep_generations"])
+    spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
     held = _held(holders)
-    for item in items:
-        number = numbers[item]
+    for item, number in numbered:
         if number not in spare:
             continue
         name = f"generation {number} of output {item.output}" if item.output else f"generation {number}"

@@ -23,14 +23,14 @@ def explain(recorded: Recorded, project: Project) -> Attributes:
     location, generation = absolute_place(attributes["location"], project), attributes["generation"]
     found = contents(location)
     items = found.generations if found is not None else ()
-    numbers = {item: number_in_use(item, layout, generation) for item in items}
-    spare = removable(set(numbers.values()), generation, attributes["keep_generations"])
+    numbered = [(item, number_in_use(item, layout, generation)) for item in items]
+    spare = removable({number for _item, number in numbered}, generation, attributes["keep_generations"])
     return {
         "location": str(location),
         "generation": generation,
         "keep_generations": attributes["keep_generations"],
-        "generations": [_folder(item, numbers[item], generation, numbers[item] in spare and item.number > 0) for item in items],
-        "queries": [_query(item, item.found, numbers[item]) for item in items if item.found is not None and numbers[item] == generation],
+        "generations": [_folder(item, number, generation, number in spare and item.number > 0) for item, number in numbered],
+        "queries": [_query(item, item.found, number) for item, number in numbered if item.found is not None and number == generation],
     }
 
 
