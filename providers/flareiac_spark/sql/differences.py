@@ -1,6 +1,7 @@
 """What differs between two composed queries, operator by operator?"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.functions import WINDOWS
@@ -38,16 +39,25 @@ Types = Callable[[str, str], str | None]
 """The type of a column, given the relation and the column."""
 
 
-def differences(old: Composed, new: Composed, old_types: Types, new_types: Types) -> tuple[Difference, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Written:
+    """A query with the types of what it reads, and the order in which the writer takes its columns (empty: as they come)."""
+
+    composed: Composed
+    types: Types
+    columns: Sequence[str]
+
+
+def differences(old: Written, new: Written) -> tuple[Difference, ...]:
     """Every difference, what lies below first. None at all: no row and no state could differ."""
-    return tuple(_Differ(old, new, old_types, new_types).all())
+    return tuple(_Differ(old, new).all())
 
 
 class _Side:
     """One of the two queries, with what its columns are called in the comparison."""
 
-    def __init__(self, composed: Composed, types: Types, mark: str) -> None:
-        self.composed, self._types, self._mark = composed, types, mark
+    def __init__(self, written: "Written", mark: str) -> None:
+        self.composed, self.writes, self._types, self._mark = written.composed, written.columns, written.types, mark
         self.names: dict[Symbol, str] = {}
         self.meanings: dict[Symbol, exp.Expr] = {}
         """Of the columns of an operator that the other query has not."""
@@ -88,8 +98,8 @@ class _Side:
 
 
 class _Differ:
-    def __init__(self, old: Composed, new: Composed, old_types: Types, new_types: Types) -> None:
-        self._old, self._new = _Side(old, old_types, "old"), _Side(new, new_types, "new")
+    def __init__(self, old: Written, new: Written) -> None:
+        self._old, self._new = _Side(old, "old"), _Side(new, "new")
         self._found: list[Difference] = []
 
     def all(self) -> list[Difference]:
@@ -302,23 +312,17 @@ class _Differ:
         self._add(other or part, where, *told, same_type=same)
 
     def _order_calls(self, side: _Side) -> None:
-        """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation, and the writer takes the
-        columns by the table's order, so then their order is that of the outputs' names; otherwise it is the one in which they are written.
-        """
-        block, outputs = side.composed.block, side.composed.outputs
+        """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation, so that the order is that of
+        the columns which come out, by the writer's order where it has one; otherwise it is the one in which they are written."""
+        block = side.composed.block
         if not isinstance(block.base, Aggregate) or block.filters:
             return
-        aggregate = block.base
+        aggregate, ranks = block.base, {name: rank for rank, name in enumerate(side.writes)}
+        outputs = sorted(side.composed.outputs, key=lambda each: ranks.get(each.name, len(ranks)))
         uses = [symbol for output in outputs for symbol in _occurrences(output.expr) if symbol[0] == aggregate.id]
-        if len(uses) > len(set(uses)):
-            return
-        first = {
-            symbol[1]: place
-            for place, symbol in reversed(
-                list(enumerate(symbol for output in sorted(outputs, key=lambda each: each.name) for symbol in _occurrences(output.expr)))
-            )
-        }
-        aggregate.calls.sort(key=lambda item: first.get(item.name, len(first)))
+        if len(uses) == len(set(uses)):
+            first = {name: place for place, (_, name) in enumerate(uses)}
+            aggregate.calls.sort(key=lambda item: first.get(item.name, len(first)))
 
     # Other state
 

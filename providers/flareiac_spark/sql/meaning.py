@@ -1,12 +1,12 @@
 """What differs in meaning between two versions of the query that feeds one output, part by part? Pure; never raises on any text."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from flareiac_spark.sql.compose import compose
-from flareiac_spark.sql.differences import differences
+from flareiac_spark.sql.differences import Written, differences
 from flareiac_spark.sql.operators import Composed, all_below, holds_state
 from flareiac_spark.sql.parts import Difference as Difference
 from flareiac_spark.sql.parts import Part as Part
@@ -15,7 +15,7 @@ from flareiac_spark.sql.scope import CannotTell
 from flareiac_spark.sql.state import Stateful, stateful_steps
 from flareiac_spark.sql.verbatim import words
 
-_CALLS_AND_WORDS: Final = re.compile(r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(|,", re.IGNORECASE)
+_MAY_HOLD_STATE: Final = re.compile(r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(", re.IGNORECASE)
 _SHORT: Final = 160
 
 
@@ -27,6 +27,8 @@ class Query:
     ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``), empty where unknown.
     ``dedups``: step -> the columns that its rows are deduplicated by, after its SQL.
     ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is no difference then.
+    ``table_columns``: the columns of the table in order, if the query selects them in this order before it is written; the state keeps
+    aggregates in the order in which their columns come out.
     """
 
     steps: Mapping[str, str]
@@ -35,6 +37,7 @@ class Query:
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     identities: Mapping[str, str] = field(default_factory=dict)
+    table_columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +57,12 @@ def compare_queries(old: Query, new: Query) -> Meaning:
     The types of columns only tell more about what differs: that a column has another type is no difference here.
     """
     if _texts(old) == _texts(new):
-        state = False if not any(_CALLS_AND_WORDS.search(sql) for sql in new.steps.values()) and not new.dedups else None
+        surely_none = len(new.streams) < 2 and not new.dedups and not any(_MAY_HOLD_STATE.search(sql) for sql in new.steps.values())
+        state = False if surely_none else None
         return Meaning(same=True, stateful_before=state, stateful_after=state)
     try:
         before, after = _composed(old), _composed(new)
-        found = differences(before, after, _types(old), _types(new))
+        found = differences(_written(before, old), _written(after, new))
         return Meaning(same=not found, differences=found, stateful_before=_stateful(before), stateful_after=_stateful(after))
     except CannotTell as reason:
         return _by_words(old, new, str(reason))
@@ -67,11 +71,22 @@ def compare_queries(old: Query, new: Query) -> Meaning:
 
 
 def _texts(query: Query) -> tuple[object, ...]:
-    return dict(query.steps), query.source, {name.lower() for name in query.streams}, dict(query.dedups), dict(query.identities)
+    return (
+        dict(query.steps),
+        query.source,
+        {name.lower() for name in query.streams},
+        dict(query.dedups),
+        dict(query.identities),
+        tuple(query.table_columns),
+    )
 
 
 def _composed(query: Query) -> Composed:
     return compose(query.steps, query.source, query.streams, query.columns, query.dedups, query.identities)
+
+
+def _written(composed: Composed, query: Query) -> Written:
+    return Written(composed=composed, types=_types(query), columns=[name.lower() for name in query.table_columns])
 
 
 def _types(query: Query) -> Callable[[str, str], str | None]:
@@ -99,7 +114,7 @@ def _by_words(old: Query, new: Query, reason: str) -> Meaning:
 def _surroundings(query: Query, steps: Mapping[str, str]) -> tuple[object, ...]:
     """What decides about the meaning beside the SQL."""
     dedups = {name: query.dedups[name] for name in steps if name in query.dedups}
-    return query.source.lower(), {name.lower() for name in query.streams}, dedups, dict(query.identities)
+    return query.source.lower(), {name.lower() for name in query.streams}, dedups, dict(query.identities), tuple(query.table_columns)
 
 
 def _same_steps(before: Mapping[str, str], after: Mapping[str, str]) -> bool:

@@ -136,6 +136,8 @@ def _call(call: "exp.Anonymous", column: ColumnType) -> str | None:
     for names, result in ((_TEXTS, "string"), (_NUMBERS, "int"), (_DATES, "date"), (_TIMES, "timestamptz")):
         if name in names:
             return result
+    if name in ("window", "session_window"):
+        return f"struct of {name}"
     if name in ("coalesce", "nvl", "ifnull", "nullif", "abs", "greatest", "least", *_SAME_VALUE):
         types = {type_of(argument, column) for argument in call.expressions}
         return types.pop() if len(types) == 1 else None
