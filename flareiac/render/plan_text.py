@@ -8,7 +8,7 @@ from flareiac.render.counts import counts, plan_line
 from flareiac.render.redaction import REDACTED, Schemas
 from flareiac.render.resource_text import Look, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import inline
+from flareiac.render.value_text import inline, printable
 from flareiac.sdk.changes import Action, Effect
 
 DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION})
@@ -16,6 +16,7 @@ DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_
 _INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
 _BLOCKED, _DESTRUCTIVE = "Blocked, a decision is needed:", "Destructive or state-changing:"
 _RESTARTS, _OTHERS = "Restarts and stops:", "Changes:"
+_NOTICED = "Noticed, and left as it is:"
 _SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
 
 
@@ -32,6 +33,7 @@ def plan_text(
     parts = [*_sections(plan, look), *_output_section(plan.output_changes, look)]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
+    parts.extend(_noticed(plan, look))
     recorded = [item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers]
     if recorded:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
@@ -57,6 +59,17 @@ def _title(item: PlannedResource) -> str:
     if item.action in (Action.DELETE, Action.REPLACE) or effects & DESTRUCTIVE:
         return _DESTRUCTIVE
     return _RESTARTS if effects & _INTERRUPTING else _OTHERS
+
+
+def _noticed(plan: Plan, look: Look) -> list[str]:
+    """What is told about resources that apply leaves alone: drift that it does not heal, and changes without an effect."""
+    lines: list[str] = []
+    for item in plan.resources:
+        if item.action in _SHOWN or item.proposal.blockers:
+            continue
+        told = [*item.proposal.drift, *(f"{step.text} [{step.effect.value}]" for step in item.proposal.steps)]
+        lines.extend(wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in told)
+    return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
 
 def _section(title: str, items: Sequence[list[str]], look: Look) -> str:

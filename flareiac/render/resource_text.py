@@ -162,7 +162,8 @@ def _step_lines(steps: Sequence[Step], look: Look) -> list[str]:
     for number, step in enumerate(steps, start=1):
         label = f"[{step.effect.value}]"
         tone = _EFFECT_TONES.get(step.effect, Tone.QUIET)
-        lines.append(f"    {number}. {printable(step.text)} {look.style.paint(label, tone)}")
+        told = wrapped(f"{printable(step.text)} {label}", look.width, f"    {number}. ", "       ")
+        lines.append(told.removesuffix(label) + look.style.paint(label, tone) if told.endswith(label) else told)
         if step.why:
             lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))
     return lines

@@ -124,7 +124,13 @@ def running(*, committed: int | None = 3, operators: tuple[str, ...] = (), **oth
         operators=operators,
         conf={"spark.sql.shuffle.partitions": "2"},
     )
-    facts: dict[str, object] = {"digest": "d", "state": "running", "alive": True, "phase": "running", "checkpoints": {"out": output}}
+    facts: dict[str, object] = {
+        "digest": "d",
+        "state": "running",
+        "alive": True,
+        "phase": "running",
+        "checkpoints": {"orders": output, "hourly": output},
+    }
     return Facts(**{**facts, **other})  # type: ignore[arg-type]  # a test names fields that exist
 
 

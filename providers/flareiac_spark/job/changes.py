@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from flareiac.kernel.data import Data
 from flareiac.kernel.paths import Path
 
 
@@ -33,7 +34,7 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarted:
-    """The query stops and starts on the same checkpoint."""
+    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a person to know."""
 
     path: Path
     text: str
@@ -42,13 +43,33 @@ class Restarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """Spark refuses it on this checkpoint, or would mix old state with a new meaning in silence."""
+class Mixed:
+    """The query would start on the same checkpoint, and its results would mix two meanings; it needs a person's word.
+
+    ``known`` False: whether it does so can not be told. ``before`` and ``after`` are what the word is given for.
+    """
 
     path: Path
     text: str
     why: str
     undo: str
+    before: Data
+    after: Data
+    known: bool = True
 
 
-JobChange: TypeAlias = Noted | Live | Pinned | Restarted | Refused
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """It can not go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so can one that takes over the
+    offsets, where these can be taken over.
+    """
+
+    path: Path
+    text: str
+    why: str
+    undo: str
+    anew: bool = True
+    carries: bool = True
+
+
+JobChange: TypeAlias = Noted | Live | Pinned | Restarted | Mixed | Refused

@@ -4,15 +4,31 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical
-from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
+from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.facts import Facts
-from flareiac_spark.sql.fingerprint import compare
+from flareiac_spark.job.query_changes import holds_state, queries, query_changes, query_of, streams
+from flareiac_spark.job.spark_rules import rule
+from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.sql.relations import streams_in_order
-from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
+from flareiac_spark.sql.state import Stateful, stateful_steps
 
-_NOTED: Final = ("comment", "tags", "stability", "run")
+_NOTED: Final = {
+    "comment": "comment is not part of what runs",
+    "tags": "tags is not part of what runs",
+    "stability": "stability is not part of what runs",
+    "health": "health is not part of what runs",
+    "run": "run takes effect with the next run",
+    "accept_result_change": "accept_result_change is used up by the change that it is given for",
+}
 _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
-SPARK: Final = "Spark 4.1"
+_MEANINGFUL_CONF: Final = (
+    "spark.sql.session.timeZone",
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy.timeParserPolicy",
+)
+"""Settings that decide what values come out of the same SQL."""
+SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
 def changes(recorded: Attributes, desired: Attributes, facts: Facts) -> tuple[JobChange, ...]:
@@ -30,7 +46,7 @@ def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
 class _Comparison:
     def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
         self._old, self._new, self._facts = old, new, facts
-        self._stateful = facts.committed and (bool(facts.operators) or _declares_state(old))
+        self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())
 
     def all(self) -> Iterator[JobChange]:
         yield from self._noted()
@@ -38,7 +54,8 @@ class _Comparison:
         yield from self._checkpoint()
         yield from self._mode_and_trigger()
         yield from self._inputs()
-        yield from self._steps()
+        yield from query_changes(self._old, self._new, self._facts)
+        yield from self._watermarks_of_steps()
         yield from self._outputs()
         yield from self._conf()
 
@@ -46,11 +63,11 @@ class _Comparison:
         return canonical(self._old[name]) != canonical(self._new[name])
 
     def _noted(self) -> Iterator[JobChange]:
-        for name in _NOTED:
+        for name, text in _NOTED.items():
             if self._differs(name):
-                yield Noted(path=(name,), text=f"{name} is not part of what runs")
+                yield Noted(path=(name,), text=text)
         if self._differs("restart"):
-            yield Live(path=("restart",), text="the new restart budget counts from the next start")
+            yield Live(path=("restart",), text="the new restart budget counts from now on")
         if self._differs("restart_nonce"):
             yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 
@@ -62,7 +79,9 @@ class _Comparison:
             if canonical(self._old["application"].get(name)) == canonical(value):
                 continue
             path = ("application", name)
-            if name in _LIVE_APPLICATION:
+            if name == "catalogs":
+                yield Restarted(path=path, text="the settings of its catalogs", why="a query keeps the catalogs that it was started with")
+            elif name in _LIVE_APPLICATION:
                 yield Live(path=path, text=f"the application takes {name} while it runs")
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
@@ -75,6 +94,7 @@ class _Comparison:
                 text="another checkpoint",
                 why="The offsets and state are in the old one; in another folder the job would read everything again and repeat its rows.",
                 undo=f"keep the location {self._old['checkpoint_location']}",
+                anew=False,
             )
         elif self._differs("checkpoint") or self._differs("checkpoint_location"):
             yield Restarted(path=("checkpoint",), text="the checkpoint", why="its folder is part of the query")
@@ -90,9 +110,8 @@ class _Comparison:
     def _mode_and_trigger(self) -> Iterator[JobChange]:
         if self._differs("mode"):
             if self._facts.started:
-                yield Refused(
-                    path=("mode",), text="the mode", why="A batch job does not know what the stream has read.", undo="keep the mode"
-                )
+                why = "A batch job does not know what the stream has read."
+                yield Refused(path=("mode",), text="the mode", why=why, undo="keep the mode", anew=False)
             else:
                 yield Restarted(path=("mode",), text="the mode", why="a stream and a batch run are different queries")
         if self._differs("trigger"):
@@ -136,12 +155,12 @@ class _Comparison:
                     f"{SPARK} takes the offsets of one stream for another, or does not start."
                 )
                 undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
-                yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order,", why=why, undo=undo)
+                yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order", why=why, undo=undo)
 
     def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("inputs", name)
         if canonical(old.get("watermark")) != canonical(new.get("watermark")):
-            yield self._watermark((*path, "watermark"), f"the watermark of {name}")
+            yield self._watermark((*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark"))
         if canonical(old.get("columns")) != canonical(new.get("columns")):
             yield from self._columns(name, old["columns"], new["columns"])
         rest = (
@@ -149,8 +168,14 @@ class _Comparison:
             _without(new, "watermark", "columns", "column_order", "stream"),
         )
         if self._stateful and canonical(old.get("table")) != canonical(new.get("table")):
-            why = "The state was made with rows of the old table; with another one old and new results mix in silence."
-            yield Refused(path=(*path, "table"), text=f"the table of input {name}", why=why, undo=f"read {old.get('table')} again")
+            yield Mixed(
+                path=(*path, "table"),
+                text=f"the table of input {name}",
+                why="What the state holds was made with rows of the old table; Spark goes on in silence.",
+                undo=f"read {old.get('table')} again",
+                before=old.get("table"),
+                after=new.get("table"),
+            )
         elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
             yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
         elif canonical(rest[0]) != canonical(rest[1]):
@@ -173,52 +198,18 @@ class _Comparison:
         elif changed or gone or added:
             yield Restarted(path=path, text=what, why="the columns that the steps read changed")
 
-    def _watermark(self, path: tuple[str, ...], what: str) -> JobChange:
+    def _watermark(self, path: tuple[str, ...], what: str, before: Data, after: Data) -> JobChange:
         if self._stateful:
-            why = (
-                f"{SPARK} takes it in silence, and the results mix both meanings: rows that the old one dropped stay dropped, and state "
-                "that waits is closed at another time."
-            )
-            return Refused(path=path, text=what, why=why, undo="write the old watermark again")
+            why = f"{rule('change.watermark-delay')}."
+            return Mixed(path=path, text=what, why=why, undo="write the old watermark again", before=before, after=after)
         return Restarted(path=path, text=what, why="the checkpoint holds no state that it could change")
 
-    def _steps(self) -> Iterator[JobChange]:
+    def _watermarks_of_steps(self) -> Iterator[JobChange]:
         old, new = self._old["steps"], self._new["steps"]
-        if self._old["step_order"] != self._new["step_order"]:
-            yield self._changed_sql(("step_order",), "the steps", "steps were added, removed, renamed or moved", None)
         for name in (name for name in new if name in old):
-            path = ("steps", name)
-            if canonical(old[name]["watermark"]) != canonical(new[name]["watermark"]):
-                yield self._watermark((*path, "watermark"), f"the watermark of step {name}")
-            before, after = old[name]["sql"], new[name]["sql"]
-            if before == after:
-                continue
-            comparison = compare(before, after)
-            match comparison.same:
-                case True:
-                    yield Noted(path=(*path, "sql"), text=f"step {name} means the same: only its text changed")
-                case False:
-                    parts = _named(list(comparison.parts)) or "its query"
-                    yield self._changed_sql((*path, "sql"), f"step {name}", f"what changed: {parts}", after)
-                case None:
-                    yield self._changed_sql(
-                        (*path, "sql"), f"step {name}", "its SQL can not be compared here, so it counts as changed", after
-                    )
-
-    def _changed_sql(self, path: tuple[str, ...], what: str, why: str, sql: str | None) -> JobChange:
-        undo = "write the old SQL again"
-        if self._stateful:
-            operators = f" ({', '.join(sorted(set(self._facts.operators)))})" if self._facts.operators else ""
-            reason = (
-                f"The checkpoint holds state{operators}; {why}. Some such changes are refused by {SPARK}, and others run and mix old and "
-                "new results in silence. This version does not tell them apart yet."
-            )
-            return Refused(path=path, text=what, why=reason, undo=undo)
-        if self._facts.committed and _brings_state(self._new, sql):
-            reason = f"The new query may keep state, and {SPARK} does not add state to a checkpoint that has none ({why})."
-            return Refused(path=path, text=what, why=reason, undo=undo)
-        stateless = "; the checkpoint holds no state that it could contradict" if self._new["mode"] == "stream" else ""
-        return Restarted(path=path, text=what, why=why + stateless)
+            before, after = old[name]["watermark"], new[name]["watermark"]
+            if canonical(before) != canonical(after):
+                yield self._watermark(("steps", name, "watermark"), f"the watermark of step {name}", before, after)
 
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old["outputs"], self._new["outputs"]
@@ -227,35 +218,82 @@ class _Comparison:
         if renamed and self._facts.started:
             before, after = renamed[0]
             why = "An output's name is the folder of its checkpoint: under another one it would read everything again and repeat its rows."
-            yield Refused(path=("outputs", after), text=f"the name of output {before}", why=why, undo=f'keep output "{before}"')
+            yield Refused(
+                path=("outputs", after), text=f"the name of output {before}", why=why, undo=f'keep output "{before}"', carries=False
+            )
+            return
+        if self._differs("foreach_batch"):
+            yield self._otherqueries()
             return
         for name in gone:
             yield Restarted(path=("outputs", name), text=f"the output {name}", why="it is no longer written")
         for name in added:
-            yield Restarted(
-                path=("outputs", name), text=f"the output {name}", why="it starts with a checkpoint of its own, from the beginning"
-            )
+            yield self._added_output(name)
         for name in (name for name in new if name in old):
             yield from self._output(name, old[name], new[name])
 
+    def _otherqueries(self) -> JobChange:
+        path, text = ("foreach_batch",), "whether one query feeds all outputs"
+        if not self._facts.started:
+            return Restarted(path=path, text=text, why="no query has read anything yet")
+        why = "The offsets of one query for all outputs and of one for each are in different folders: everything would be read again."
+        return Refused(
+            path=path, text=text, why=why, undo=f"write foreach_batch = {str(self._old['foreach_batch']).lower()} again", carries=False
+        )
+
+    def _added_output(self, name: str) -> JobChange:
+        path, text = ("outputs", name), f"the output {name}"
+        if not self._new["foreach_batch"]:
+            return Restarted(path=path, text=text, why="it starts with a checkpoint of its own, from the beginning")
+        warning = f"{self._new['outputs'][name]['table']} gets what comes from now on, and nothing of what was read before"
+        return Restarted(path=path, text=text, why="it joins the query that feeds all outputs", warning=warning)
+
     def _output(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("outputs", name)
-        if canonical(old["table"]) != canonical(new["table"]):
-            warning = f"rows written so far stay in {old['table']}; {new['table']} gets what comes from now on"
-            yield Restarted(path=(*path, "table"), text=f"the table of output {name}", why="Spark takes another table", warning=warning)
-        if old["mode"] != new["mode"] and self._stateful:
-            why = "The state was kept for the old mode: rows that complete needs were dropped, or rows that append waits for were written."
-            yield Refused(path=(*path, "mode"), text=f"the mode of output {name}", why=why, undo=f'write mode = "{old["mode"]}" again')
-        elif old["mode"] != new["mode"]:
-            yield Restarted(path=(*path, "mode"), text=f"the mode of output {name}", why="the checkpoint holds no state")
+        yield from self._target(name, old, new)
+        if old["mode"] != new["mode"]:
+            yield self._output_mode(name, old["mode"])
         if old["from"] != new["from"]:
-            yield self._changed_sql((*path, "from"), f"the step that output {name} writes", "another step is written", None)
+            # What comes out is compared with the steps; this only shows where the change is.
+            yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new['from']}")
+        if canonical(old["merge"]) != canonical(new["merge"]):
+            warning = "rows that are there were merged by the old rule, and stay as they are" if self._facts.committed else ""
+            yield Restarted(path=(*path, "merge"), text=f"how output {name} merges", why="each batch is merged by itself", warning=warning)
         if canonical(old["options"]) != canonical(new["options"]):
             yield Restarted(path=(*path, "options"), text=f"the options of output {name}", why="options are read at the start")
         if canonical(old["columns"]) != canonical(new["columns"]):
             yield Restarted(
                 path=(*path, "columns"), text=f"the columns of output {name}", why="the query casts its rows to the table's columns"
             )
+        if old["rebuild"] != new["rebuild"]:
+            yield Noted(path=(*path, "rebuild"), text="rebuild takes effect with the next generation")
+
+    def _target(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+        """Another table or branch: what was written stays behind, unless each batch writes all there is."""
+        for part in ("table", "branch"):
+            if canonical(old[part]) == canonical(new[part]):
+                continue
+            path, text = ("outputs", name, part), f"the {part} of output {name}"
+            before, after = (item[part] or "main" for item in (old, new))
+            if not self._facts.committed or new["mode"] == "complete":
+                yield Restarted(path=path, text=text, why=f"{after} is written from now on")
+                continue
+            yield Mixed(
+                path=path,
+                text=text,
+                why=f"Spark goes on in silence: what was read so far stays in {before}, and {after} gets what comes from now on.",
+                undo=f"write {before} again",
+                before=old[part],
+                after=new[part],
+            )
+
+    def _output_mode(self, name: str, before: str) -> JobChange:
+        path, text = ("outputs", name, "mode"), f"the mode of output {name}"
+        if holds_state(self._old, self._facts.checkpoints.get(query_of(self._new, name))):
+            why = f"{rule('change.complete-to-append' if before == 'complete' else 'change.append-to-complete')}."
+            return Refused(path=path, text=text, why=why, undo=f'write mode = "{before}" again')
+        warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
+        return Restarted(path=path, text=text, why="the checkpoint holds no state", warning=warning)
 
     def _conf(self) -> Iterator[JobChange]:
         old, new = self._old["conf"], self._new["conf"]
@@ -266,36 +304,29 @@ class _Comparison:
             if pinned is not None:
                 text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
                 yield Pinned(path=("conf", name), text=text, value=pinned)
+            elif self._stateful and name in _MEANINGFUL_CONF:
+                yield Mixed(
+                    path=("conf", name),
+                    text=name,
+                    why="The same SQL gives other values under it; what the state holds was made under the old one.",
+                    undo=f'write {name} = "{old[name]}" again' if name in old else f"remove {name}",
+                    before=old.get(name),
+                    after=new.get(name),
+                )
             else:
                 yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
 
 
-def _declares_state(attributes: Attributes) -> bool:
-    return bool(stateful_steps(_queries(attributes), _streams(attributes)))
-
-
 def _keeps_rows(attributes: Attributes) -> bool:
     """Whether state may be made of whole rows and not of aggregates alone."""
-    return any(item.kind is not Stateful.AGGREGATION for item in stateful_steps(_queries(attributes), _streams(attributes)))
+    return any(item.kind is not Stateful.AGGREGATION for item in stateful_steps(queries(attributes), streams(attributes)))
 
 
 def _read_in_order(attributes: Attributes, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it can not be told."""
     sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
-    names = streams_in_order(_queries(attributes), attributes["outputs"][output]["from"], sources)
+    names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)
     return None if names is None else [_source(sources[name]) for name in names]
-
-
-def _queries(attributes: Attributes) -> dict[str, str]:
-    return {name: attributes["steps"][name]["sql"] for name in attributes["step_order"]}
-
-
-def _streams(attributes: Attributes) -> list[str]:
-    return [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
-
-
-def _brings_state(attributes: Attributes, sql: str | None) -> bool:
-    return (sql is not None and has_state(sql, []) is None) or _declares_state(attributes)
 
 
 def _sources(inputs: Attributes) -> list[str]:

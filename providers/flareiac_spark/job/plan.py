@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Data, digest
-from flareiac.kernel.paths import Path, render_path
+from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
-from flareiac_spark.job.changes import JobChange, Live, Noted, Pinned, Refused, Restarted
+from flareiac_spark.job import blockers as blocking
+from flareiac_spark.job import generation, health
+from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
+from flareiac_spark.job.drift import foreign, pinned_otherwise, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
-from flareiac_spark.places import absolute_place
 
-IDLE_SHUTDOWN: Final = "idle_shutdown"
+_GRAVITY: Final = (Noted, Live, Pinned, Restarted, Mixed, Refused)
 _HIDDEN: Final = ("step_order", "column_order")
 
 
@@ -45,7 +47,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
     drift: tuple[str, ...] = ()
     if request.recorded is not None and isinstance(request.observed, Missing):
         drift = (request.observed.reason or "it is no longer among what should run",)
-    blockers = [blocker] if (blocker := _misfit(desired, facts, request)) else []
+    blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
     blockers += _refused_again(request, desired, facts)
     return Proposal(
         action=Action.CREATE,
@@ -61,12 +63,23 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
 
 
 def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
-    """A recorded job that is gone from what should run still has its checkpoint: what that refuses, it refuses now too."""
-    if request.recorded is None or is_fresh(request.recorded.attributes, desired):
-        return []
-    found = [_blocker(change, desired) for change in changes(request.recorded.attributes, desired, facts) if isinstance(change, Refused)]
-    lost = _lost_checkpoint(request, desired) if KEY in getattr(request.observed, "identity", {}) else None
-    return [*found, lost] if lost else found
+    """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
+    if request.recorded is None:
+        found = [blocking.unknown_state(desired, facts), blocking.moved_back(request, desired, facts)]
+        return [blocker for blocker in found if blocker]
+    return _blockers(request, desired, request.recorded.attributes, changes(request.recorded.attributes, desired, facts), facts)
+
+
+def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts) -> list[Blocker]:
+    if is_fresh(recorded, desired):
+        return generation.blockers(request, desired)
+    there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
+    return [
+        *blocking.of_changes(found, desired, recorded),
+        *blocking.used_folders(desired, recorded, facts),
+        *blocking.cut_off(request, desired, recorded),
+        *(blocker for blocker in there if blocker),
+    ]
 
 
 def _start(desired: Attributes, facts: Facts) -> Step:
@@ -82,16 +95,20 @@ def _start(desired: Attributes, facts: Facts) -> Step:
 
 
 def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
-    facts, drift = _facts(request), _drift(request, desired)
+    facts = _facts(request)
     found = list(changes(recorded, desired, facts))
+    healable = running(request, facts, desired)
     fresh = is_fresh(recorded, desired)
-    blockers = [_blocker(change, desired) for change in found if isinstance(change, Refused)] if not fresh else []
-    if not fresh and (lost := _lost_checkpoint(request, desired)):
-        blockers.append(lost)
-    steps = _steps(found, desired, fresh)
+    blockers = _blockers(request, desired, recorded, found, facts)
+    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired)
+    steps = _steps(found, desired, fresh=fresh, accepted=accepted)
+    if not fresh and any(step.effect is Effect.RESTART for step in steps):
+        steps += _in_flight(facts)
+    steps += generation.steps(request, desired, facts) if fresh else []
     steps += _state_steps(request, desired, recorded, facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
-        steps += _heal_steps(desired, drift)
+        steps += _heal_steps(desired, healable)
+    drift = (*healable, *foreign(request), *pinned_otherwise(request, facts, desired))
     return Proposal(
         action=_action(steps, found, blockers),
         planned=desired,
@@ -100,9 +117,10 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         reasons=_reasons(found, drift, request, desired),
         blockers=tuple(blockers),
         drift=drift,
+        diagnostics=health.warnings(request),
         fingerprint=_fingerprint(request),
         payload={
-            "analyse": any(isinstance(change, Restarted | Refused) for change in found),
+            "analyse": any(isinstance(change, Restarted | Mixed | Refused) for change in found),
             "nonce": facts.nonce + (1 if facts.phase == "failed" or _disturbed(request) else 0),
         },
     )
@@ -117,7 +135,10 @@ def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequenc
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     fresh = is_fresh(recorded, desired)
-    notes = {change.path: "new generation" if fresh and isinstance(change, Refused) else _note(change) for change in found}
+    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired)
+    # Of several changes at one place the gravest is told.
+    by_gravity = sorted(found, key=lambda change: _GRAVITY.index(type(change)))
+    notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
     return tuple(
         AttributeChange(
             path=change.path, origin=change.origin, old=change.old, new=change.new, live=change.live, note=_note_at(change.path, notes)
@@ -135,44 +156,65 @@ def _note_at(path: Path, notes: dict[Path, str]) -> str:
     return next((notes[path[:end]] for end in range(len(path), 0, -1) if path[:end] in notes), "")
 
 
-def _note(change: JobChange) -> str:
+def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
     match change:
         case Noted():
             return "not part of what runs"
         case Live():
             return "live"
         case Pinned():
-            return "no effect"
+            return "new generation" if fresh else "no effect"
         case Restarted():
             return "restart"
+        case Mixed():
+            return "new generation" if fresh else "restart, results change" if accepted else "blocked"
         case Refused():
-            return "blocked"
+            return "new generation" if fresh else "blocked"
         case _:
             assert_never(change)
 
 
-def _steps(found: Sequence[JobChange], desired: Attributes, fresh: bool) -> list[Step]:
+def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, accepted: bool) -> list[Step]:
     """One restart for all that asks for one, and a step for whatever else happens."""
-    restarts = [change for change in found if isinstance(change, Restarted)]
-    steps = [step for change in found if (step := _single_step(change, fresh)) is not None]
+    restarts = [change for change in found if isinstance(change, Restarted) or (isinstance(change, Mixed) and accepted and not fresh)]
+    steps = [step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None]
     if not restarts and not (fresh and steps):
         return steps
     what = ", ".join(dict.fromkeys(change.text for change in restarts))
-    why = "; ".join(dict.fromkeys(change.why for change in restarts))
+    why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restarted)))
     if not _starts_by_itself(desired):
         return [Step(text=f"{what} changed, and it is not started", effect=Effect.METADATA, why=why), *steps]
     if is_finite(desired):
         return [Step(text=f"runs again: {what} changed", effect=Effect.STARTS, why=why), *steps]
-    where = "in its new folder" if fresh else "on the same checkpoint"
-    steps += [Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why) for change in restarts if change.warning]
+    if fresh:
+        return [
+            Step(text=f"stops after its current batch and starts in a new folder: {what} changed", effect=Effect.RESTART, why=why),
+            *steps,
+        ]
+    steps += [
+        Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
+        for change in restarts
+        if isinstance(change, Restarted) and change.warning
+    ]
+    where = "on the same checkpoint"
     return [Step(text=f"stops after its current batch and starts {where}: {what} changed", effect=Effect.RESTART, why=why), *steps]
+
+
+def _in_flight(facts: Facts) -> list[Step]:
+    """A batch that was begun, and will certainly be done again: while a query runs its current one may still be committed."""
+    if facts.phase in ("running", "idle", "starting", "stopping") and facts.alive:
+        return []
+    batches = sorted({item.started for item in facts.checkpoints.values() if item.started is not None and item.started != item.committed})
+    why = "its offsets are written and it is not committed; marks in the tables tell which of its rows are there already"
+    text = "batch {} was begun and is done again, with the same offsets, under the new definition"
+    return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in batches]
 
 
 def _starts_by_itself(desired: Attributes) -> bool:
     return not desired["stopped"] and not (is_finite(desired) and desired["run"] == "manual")
 
 
-def _single_step(change: JobChange, fresh: bool) -> Step | None:
+def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | None:
     match change:
         case Noted():
             return None
@@ -182,8 +224,10 @@ def _single_step(change: JobChange, fresh: bool) -> Step | None:
             return None if fresh else Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
         case Restarted():
             return None
-        case Refused(text=text):
-            why = "a new generation has no offsets and no state that it could contradict"
+        case Mixed(text=text, why=why) if not fresh:
+            return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why) if accepted else None
+        case Refused(text=text) | Mixed(text=text):
+            why = "the new generation has no state that it could contradict"
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why) if fresh else None
         case _:
             assert_never(change)
@@ -204,7 +248,7 @@ def _disturbance_steps(request: PlanRequest, desired: Attributes) -> list[Step]:
         return []
     return [
         Step(
-            text="stops before the change and starts after it" if item.reaction is Reaction.STOPS_FIRST else "restarts after the change",
+            text="restarts after the change" if item.reaction is Reaction.RESTARTS else "stops before the change and starts after it",
             effect=Effect.RESTART,
             why=item.reason,
         )
@@ -222,107 +266,6 @@ def _heal_steps(desired: Attributes, drift: Sequence[str]) -> list[Step]:
         return []
     text = "runs again" if is_finite(desired) else "starts again where its checkpoint stands"
     return [Step(text=text, effect=Effect.STARTS, why=drift[0])]
-
-
-def _drift(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
-    """What changed behind the team's back, in words."""
-    recorded = request.recorded
-    assert recorded is not None, "only what is recorded can drift"
-    facts, was = _facts(request), recorded.attributes
-    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
-        return ()  # what runs was not looked at (-refresh=none)
-    if was["stopped"]:
-        return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
-    if is_finite(was):
-        failed = facts.phase == "failed" and facts.digest == recorded.identity.get("digest") and not recorded.identity.get("result")
-        return (f"its run failed: {facts.error}",) if failed and was["run"] != "manual" else ()
-    found: list[str] = []
-    if facts.digest is not None and facts.digest != recorded.identity.get("digest"):
-        found.append("another definition than the recorded one is set to run")
-    if facts.state == "stopped":
-        found.append("it was stopped by hand")
-    elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
-        found.append(f"its Spark application ({desired['engine']}) is not running" + (f": {facts.ended}" if facts.ended else ""))
-    elif facts.phase == "failed":
-        found.append(f"it has failed: {facts.error}")
-    elif not facts.alive:
-        found.append(f"its Spark application ({desired['engine']}) ended because it was idle")
-    return tuple(found)
-
-
-def _lost_checkpoint(request: PlanRequest, desired: Attributes) -> Blocker | None:
-    """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
-    recorded, facts = request.recorded, _facts(request)
-    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
-        return None
-    queries = (recorded.identity.get("queries") or {}) if recorded else {}
-    for output, query in sorted(queries.items()):
-        on_disk = facts.checkpoints.get(output)
-        if output in desired["outputs"] and query.get("id") and (on_disk is None or on_disk.query_id != query["id"]):
-            place = f"{desired['checkpoint_location']} (output {output})"
-            what = "is gone" if on_disk is None else f"belongs to another query ({on_disk.query_id})"
-            return Blocker(
-                code="FIK060",
-                summary=f"The checkpoint in {place} {what}",
-                why=f"Its query {query['id']} kept its offsets there. Without them the job would read all again and repeat its rows.",
-                ways_out=("put the folder back where it was", *_new_generation(desired, "to start anew, and repeat rows in append tables")),
-            )
-    return None
-
-
-def _misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker | None:
-    """A new job on a checkpoint that has been used must read the same sources."""
-    for output, on_disk in sorted(facts.checkpoints.items()):
-        declared = [item["source"] for item in desired["inputs"].values() if item["kind"] == "stream"]
-        kinds = sorted(source["kind"] for source in declared)
-        disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
-        if not on_disk.sources or "unknown" in disk_kinds:
-            continue
-        if kinds != disk_kinds:
-            why = f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark can not go on from there."
-        elif (elsewhere := _elsewhere(declared, on_disk.sources, request)) is not None:
-            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark can not go on from there."
-        else:
-            continue
-        return Blocker(
-            code="FIK061",
-            summary=f"The checkpoint of output {output} belongs to a query with other sources",
-            why=why,
-            ways_out=("use a checkpoint of its own", *_new_generation(desired, "to leave the old offsets behind")),
-        )
-    return None
-
-
-def _elsewhere(declared: Sequence[Attributes], sources: Sequence[tuple[str, tuple[str, ...]]], request: PlanRequest) -> str | None:
-    """A folder on disk that no declared path covers (paths with patterns cover everything)."""
-    paths = [str(absolute_place(source["path"], request.project)) for source in declared if source["kind"] == "files"]
-    if any(sign in path for path in paths for sign in "*?[{"):
-        return None
-    for _kind, folders in sources:
-        for folder in folders:
-            if not any(f"{folder}/".startswith(f"{path}/") for path in paths):
-                return folder
-    return None
-
-
-def _counted(kinds: Sequence[str]) -> str:
-    return ", ".join(f"{kinds.count(kind)} of kind {kind}" for kind in dict.fromkeys(kinds)) or "no stream"
-
-
-def _blocker(change: Refused, desired: Attributes) -> Blocker:
-    return Blocker(
-        code="FIK062",
-        summary=f"{change.text[:1].upper()}{change.text[1:]} can not change on this checkpoint ({render_path(change.path)})",
-        why=change.why,
-        ways_out=(f"undo: {change.undo}", *_new_generation(desired, "to start anew with the new definition")),
-    )
-
-
-def _new_generation(desired: Attributes, purpose: str) -> tuple[str, ...]:
-    if desired["generation"] is None:
-        return ()
-    lines = f'generation = {desired["generation"] + 1}\n  start_from = "earliest"'
-    return (f"{purpose}, in {desired['checkpoint']}:\n  {lines}",)
 
 
 def _reasons(found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: Attributes) -> tuple[str, ...]:

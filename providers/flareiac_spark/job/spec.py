@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
+from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project, References
@@ -32,7 +33,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
     attributes: Attributes = {
         "engine": engine,
-        "application": _application(engine, references),
+        "application": _application(engine, references, project),
         "checkpoint": checkpoint,
         **_checkpoint(checkpoint, references),
         "mode": mode,
@@ -92,13 +93,18 @@ def _chosen(kind: str, reference: Data, references: References) -> Reference | N
     return Reference(known[0]) if known else None
 
 
-def _application(engine: Reference | None, references: References) -> Attributes:
-    """The settings that the job runs with: those of the engine, whose change restarts the application, and its catalogs, as digests."""
+def _application(engine: Reference | None, references: References, project: Project) -> Attributes:
+    """The settings that the job runs with: those of the engine, whose change restarts the application, and its catalogs, as digests.
+
+    Places below the root count as relative to it: the same project in another folder is the same.
+    """
     resolved = references.get(engine.address) if engine else None
     if resolved is None:
         return {}
     catalogs = {
-        item.attributes["name"]: digest(item.attributes.get("spark_conf")) for item in references.values() if item.type == "catalog"
+        item.attributes["name"]: digest(canonical_text(item.attributes.get("spark_conf")).replace(str(project.root), ""))
+        for item in references.values()
+        if item.type == "catalog"
     }
     return {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
 

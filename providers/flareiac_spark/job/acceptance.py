@@ -1,0 +1,19 @@
+"""The word for a change of results: a token that fits this one change and no other. Pure."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from flareiac.kernel.data import Data, canonical, digest
+from flareiac_spark.job.changes import Mixed
+
+_LENGTH: Final = 12
+
+
+def token_of(changes: Iterable[Mixed]) -> str:
+    """Derived from what is and what would be, so that it stops fitting as soon as either side is something else."""
+    return token(sorted(canonical([change.path, change.before, change.after]) for change in changes))
+
+
+def token(sides: Data) -> str:
+    """The token of plain data."""
+    return digest(sides)[:_LENGTH]

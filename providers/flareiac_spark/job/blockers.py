@@ -1,0 +1,226 @@
+"""Why a job can not be applied as written, and the lines to paste for each way out. Pure."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.paths import render_path
+from flareiac.sdk.changes import Blocker, Reaction
+from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_spark.job.acceptance import token, token_of
+from flareiac_spark.job.changes import JobChange, Mixed, Refused
+from flareiac_spark.job.facts import KEY, Facts, OutputFacts
+from flareiac_spark.job.generation import CARRY_OVER, EARLIEST, carries_over, lines
+from flareiac_spark.job.query_changes import declares_state, query_of
+from flareiac_spark.places import absolute_place
+
+_NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
+
+
+def of_changes(found: Sequence[JobChange], desired: Attributes, recorded: Attributes) -> list[Blocker]:
+    """What is refused, each by itself, and what mixes results unless its token is there, together."""
+    refused = [change for change in found if isinstance(change, Refused)]
+    mixed = [change for change in found if isinstance(change, Mixed)]
+    blocked = [_refused(change, desired, recorded) for change in refused]
+    if mixed and not is_accepted(mixed, desired):
+        blocked.append(_mixed(mixed, desired, recorded, acceptable=not refused))
+    return blocked
+
+
+def is_accepted(mixed: Sequence[Mixed], desired: Attributes) -> bool:
+    """Whether somebody gave their word for exactly these changes."""
+    return bool(mixed) and desired["accept_result_change"] == token_of(mixed)
+
+
+def _refused(change: Refused, desired: Attributes, recorded: Attributes) -> Blocker:
+    return Blocker(
+        code="FIK062",
+        summary=f"Not on this checkpoint: {change.text} ({render_path(change.path)})",
+        why=change.why,
+        ways_out=(f"undo: {change.undo}", *(new_generation(desired, recorded, carries=change.carries) if change.anew else (_NEW_JOB,))),
+    )
+
+
+def _mixed(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *, acceptable: bool) -> Blocker:
+    known = all(change.known for change in mixed)
+    names = " and ".join(dict.fromkeys(change.text for change in mixed))
+    told = [f"{change.text[:1].upper()}{change.text[1:]}: {_shown(change)}{change.why}" for change in mixed]
+    accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{token_of(mixed)}"'
+    stale = desired["accept_result_change"]
+    if stale:
+        told.append(f'The token "{stale}" was given for another change.')
+    undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
+    return Blocker(
+        code="FIK063",
+        summary=f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}",
+        why="\n".join(told),
+        ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *new_generation(desired, recorded)),
+    )
+
+
+def _shown(change: Mixed) -> str:
+    """Old and new where they are short texts."""
+    match change.before, change.after:
+        case [_, str() as before], [_, str() as after] if before or after:
+            return f"{before or 'nothing'} -> {after or 'nothing'}. "
+        case _:
+            return ""
+
+
+def new_generation(desired: Attributes, recorded: Attributes | None, *, carries: bool = True) -> tuple[str, ...]:
+    """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last batch on."""
+    if desired["generation"] is None:
+        return ()
+    place = desired["checkpoint"]
+    found = [f"start anew: read everything again, in {place}:\n{lines(desired, EARLIEST, rebuild=True)}"]
+    if carries and recorded is not None and carries_over(desired, recorded):
+        state = ", and leave the state behind" if declares_state(recorded) else ""
+        what = f"keep the offsets and the rows{state}"
+        found.append(f"{what}, in {place}:\n{lines(desired, CARRY_OVER, rebuild=False)}")
+    return tuple(found)
+
+
+def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
+    recorded = request.recorded
+    if recorded is None or (isinstance(request.observed, Present) and KEY not in request.observed.identity):
+        return None
+    for name, query in sorted((recorded.identity.get("queries") or {}).items()):
+        on_disk = facts.checkpoints.get(name)
+        used = {query_of(desired, output) for output in desired["outputs"]}
+        if name not in used or not query.get("id") or (on_disk is not None and on_disk.query_id == query["id"]):
+            continue
+        what = "is gone" if on_disk is None else f"belongs to another query ({on_disk.query_id})"
+        return Blocker(
+            code="FIK060",
+            summary=f"The checkpoint in {desired['checkpoint_location']} (output {name}) {what}",
+            why=f"Its query {query['id']} kept its offsets there. Without them the job would read all again and repeat its rows.",
+            ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes)[:1]),
+        )
+    return None
+
+
+def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows, whatever is in them now."""
+    for name, output in sorted(desired["outputs"].items()):
+        on_disk = facts.checkpoints.get(query_of(desired, name))
+        table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
+        if on_disk is None or table is None:
+            continue
+        written = ((table.identity.get("writers") or {}).get("queries") or {}).get(on_disk.query_id) or {}
+        epoch = (written.get("outputs") or {}).get(name, written.get("epoch"))
+        if epoch is not None and epoch > (-1 if on_disk.started is None else on_disk.started):
+            stands = "before its first batch" if on_disk.started is None else f"at batch {on_disk.started}"
+            return Blocker(
+                code="FIK069",
+                summary=f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch {epoch}",
+                why=(
+                    f"It was set back, as by a backup. Query {on_disk.query_id} would number its next batches like some that are in the "
+                    "table, and these would be passed over in silence: rows would be lost."
+                ),
+                ways_out=(
+                    "put back the newest folder of the checkpoint",
+                    *new_generation(desired, request.recorded.attributes if request.recorded else None),
+                ),
+            )
+    return None
+
+
+def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker | None:
+    """A new job on a checkpoint that has been used must read the same sources."""
+    for name, on_disk in sorted(facts.checkpoints.items()):
+        declared = [item["source"] for item in desired["inputs"].values() if item["kind"] == "stream"]
+        kinds = sorted(source["kind"] for source in declared)
+        disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
+        if not on_disk.sources or "unknown" in disk_kinds:
+            continue
+        if kinds != disk_kinds:
+            why = f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark can not go on from there."
+        elif (elsewhere := _elsewhere(declared, on_disk.sources, request)) is not None:
+            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark can not go on from there."
+        else:
+            continue
+        return Blocker(
+            code="FIK061",
+            summary=f"The checkpoint of output {name} belongs to a query with other sources",
+            why=why,
+            ways_out=("use a checkpoint of its own", *new_generation(desired, None)[:1]),
+        )
+    return None
+
+
+def unknown_state(desired: Attributes, facts: Facts) -> Blocker | None:
+    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
+    if facts.digest is not None:
+        return None  # it is among what should run: an apply that was cut short had started it
+    held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
+    word = unknown_state_token(desired, held)
+    if not held or desired["accept_result_change"] == word:
+        return None
+    operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
+    queries = ", ".join(item.query_id for item in held.values())
+    return Blocker(
+        code="FIK065",
+        summary=f"The checkpoint holds state of a query whose definition is not known ({operators})",
+        why=(
+            f"Query {queries} left it. If this job's steps differ from those that made it, Spark refuses some "
+            "differences and takes others in silence, and results mix."
+        ),
+        ways_out=(
+            f'the steps are the same as before: in this job:\n  accept_result_change = "{word}"',
+            *new_generation(desired, None)[:1],
+        ),
+    )
+
+
+def unknown_state_token(desired: Attributes, held: dict[str, OutputFacts]) -> str:
+    """A word for these steps on the state of these queries."""
+    return token([sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
+
+
+def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:
+    """What changes in this plan take from under a query that can not go on without."""
+    return [
+        Blocker(
+            code="FIK059",
+            summary=f"{request.address} can not go on after a change of what it reads",
+            why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
+            ways_out=(*new_generation(desired, recorded, carries=False), "leave what it reads as it is"),
+        )
+        for item in request.disturbances
+        if item.reaction is Reaction.CAN_NOT and not desired["stopped"]
+    ]
+
+
+def used_folders(desired: Attributes, recorded: Attributes, facts: Facts) -> list[Blocker]:
+    """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
+    names = {query_of(desired, output): output for output in desired["outputs"] if output not in recorded["outputs"]}
+    known = {query_of(recorded, output) for output in recorded["outputs"]}
+    return [
+        Blocker(
+            code="FIK064",
+            summary=f"The new output {output} has a used checkpoint in its folder",
+            why=(
+                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under this name. Started there, the "
+                "output would go on where that one stopped, and not from the beginning."
+            ),
+            ways_out=("give the output another name", "move that folder away, if its offsets are of no use any more"),
+        )
+        for name, output in names.items()
+        if name in facts.checkpoints and name not in known
+    ]
+
+
+def _elsewhere(declared: Sequence[Attributes], sources: Sequence[tuple[str, tuple[str, ...]]], request: PlanRequest) -> str | None:
+    """A folder on disk that no declared path covers (paths with patterns cover everything)."""
+    paths = [str(absolute_place(source["path"], request.project)) for source in declared if source["kind"] == "files"]
+    if any(sign in path for path in paths for sign in "*?[{"):
+        return None
+    for _kind, folders in sources:
+        for folder in folders:
+            if not any(f"{folder}/".startswith(f"{path}/") for path in paths):
+                return folder
+    return None
+
+
+def _counted(kinds: Sequence[str]) -> str:
+    return ", ".join(f"{kinds.count(kind)} of kind {kind}" for kind in dict.fromkeys(kinds)) or "no stream"

@@ -1,0 +1,65 @@
+"""What changed behind the team's back about a job that is recorded, in words? Pure."""
+
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_spark.job.facts import KEY, Facts
+from flareiac_spark.job.generation import foreign_writers
+from flareiac_spark.job.spec import is_finite
+
+IDLE_SHUTDOWN: Final = "idle_shutdown"
+
+
+def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:
+    """What another start heals."""
+    recorded = request.recorded
+    assert recorded is not None, "only what is recorded can drift"
+    was = recorded.attributes
+    if not _looked_at(request):
+        return ()
+    if was["stopped"]:
+        return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
+    if is_finite(was):
+        failed = facts.phase == "failed" and facts.digest == recorded.identity.get("digest") and not recorded.identity.get("result")
+        return (f"its run failed: {facts.error}",) if failed and was["run"] != "manual" else ()
+    found: list[str] = []
+    if facts.digest is not None and facts.digest != recorded.identity.get("digest"):
+        found.append("another definition than the recorded one is set to run")
+    if facts.state == "stopped":
+        found.append("it was stopped by hand")
+    elif facts.silent:
+        pass  # neither running nor gone: told as unwell, and nothing that a start would heal
+    elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
+        found.append(f"its Spark application ({desired['engine']}) is not running" + (f": {facts.ended}" if facts.ended else ""))
+    elif facts.phase == "failed":
+        found.append(f"it has failed: {facts.error}")
+    elif not facts.alive:
+        found.append(f"its Spark application ({desired['engine']}) ended because it was idle")
+    return tuple(found)
+
+
+def foreign(request: PlanRequest) -> tuple[str, ...]:
+    """Who else writes the tables of its outputs."""
+    recorded = request.recorded
+    if recorded is None or not _looked_at(request):
+        return ()
+    tables = [output["table"].address for output in recorded.attributes["outputs"].values() if isinstance(output["table"], Reference)]
+    return tuple(text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request))
+
+
+def pinned_otherwise(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:
+    """Settings that were declared before, and that the checkpoint keeps at another value."""
+    if request.recorded is None or not facts.started or not _looked_at(request):
+        return ()
+    was = request.recorded.attributes["conf"]
+    return tuple(
+        f"{name} is declared as {value}, and the checkpoint keeps {facts.pinned[name]} until a new generation"
+        for name, value in sorted(desired["conf"].items())
+        if facts.pinned.get(name, value) != value and was.get(name) == value
+    )
+
+
+def _looked_at(request: PlanRequest) -> bool:
+    """Not with -refresh=none."""
+    return not isinstance(request.observed, Present) or KEY in request.observed.identity
