@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import kill_points
+from flareiac_spark.driver import batch_write, kill_points
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
-from tests.facts.lake import Home, Lake
+from tests.facts.lake import Home, Lake, batches, forget
 
 pytestmark = pytest.mark.jvm
 
@@ -324,3 +325,197 @@ def expected_rows(mode: str) -> list[tuple[Any, ...]]:
             return [*(row for row in ordered if row[0] > 1), *(row for row in ordered if row[0] <= 1)]
         case _:
             return sorted(everything, key=repr)
+
+
+# The rest of the promises
+
+
+def test_the_same_batch_from_two_drivers_is_written_once(lake: Workshop) -> None:
+    """A driver that was paused wakes up and writes the batch that its successor has written meanwhile."""
+    spec, found = CASES["two outputs"](lake)
+    lake.run(spec)
+    checkpoint = lake.checkpoint("checkpoints") / "all" / "g0001"
+    last = max(batches(checkpoint, "commits"))
+    forget(checkpoint, "commits", last)
+    lake.run(spec)
+    assert batches(checkpoint, "commits")[-1] == last
+    assert found() == expected_rows("two outputs")
+
+
+def test_a_checkpoint_that_was_set_back_is_refused(lake: Workshop) -> None:
+    spec, found = CASES["branch"](lake)
+    lake.run(spec)
+    checkpoint = Path(spec["outputs"][0]["checkpoint"])
+    for log in ("commits", "offsets"):
+        for batch in batches(checkpoint, log)[1:]:
+            forget(checkpoint, log, batch)
+    for batch in batches(checkpoint / "sources", "0")[1:]:
+        forget(checkpoint / "sources", "0", batch)
+    error_class, message = lake.failure(spec)
+    assert error_class == "CHECKPOINT_BEHIND"
+    assert "batch 2" in message
+    assert found() == expected_rows("branch")
+
+
+def test_state_goes_on_after_a_batch_that_was_there_already(lake: Workshop) -> None:
+    """A replayed batch is not written, but what Spark remembers of it is made again."""
+    spec, found = CASES["counted merge"](lake)
+    lake.run(spec)
+    checkpoint = Path(spec["outputs"][0]["checkpoint"])
+    forget(checkpoint, "commits", max(batches(checkpoint, "commits")))
+    for delta in (checkpoint / "state" / "0").glob("*/3.delta"):
+        delta.unlink()
+    lake.events((4, 1, "a"), (5, 1, "d"))
+    lake.run(spec)
+    assert found() == [("a", 3), ("b", 2), ("c", 1), ("d", 1)]
+
+
+def test_steps_after_the_trunk_look_up_tables_as_they_are(lake: Workshop) -> None:
+    lake.create("names", {"note": "string", "name": "string"})
+    lake.create("plain", KEYED)
+    lake.create("named", {"id": "long", "name": "string"})
+    steps = [
+        {"name": "picked", "sql": "SELECT id, at, note FROM raw"},
+        {"name": "known", "sql": "SELECT note, upper(name) AS name FROM names"},
+        {"name": "joined", "sql": "SELECT p.id, k.name FROM picked p LEFT JOIN known k USING (note)"},
+    ]
+    outputs = [lake.output("plain", KEYED), lake.output("named", {"id": "long", "name": "string"}, **{"from": "joined"})]
+    spec = lake.job(*outputs, steps=steps, foreach_batch=True)
+    spec["inputs"].append({"name": "names", "kind": "table", "identifier": ["lake", lake.namespace, "names"], "columns": []})
+    lake.events((1, 1, "a"))
+    lake.run(spec)
+    lake.spark.sql(f"INSERT INTO {lake.name('names')} VALUES ('a', 'anna')")
+    lake.events((2, 1, "a"))
+    lake.run(spec)
+    assert lake.rows("named") == [(1, None), (2, "ANNA")]
+    assert lake.rows("plain") == [(1, 1, "a"), (2, 1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "more", "error", "says"),
+    [
+        ("SELECT note, count(*) AS n FROM picked GROUP BY note", {}, "TRUNK_STATE", "aggregates"),
+        ("SELECT DISTINCT note, at AS n FROM picked", {}, "TRUNK_STATE", "duplicates"),
+        ("SELECT a.note, b.at AS n FROM picked a JOIN picked b USING (id)", {}, "TRUNK_STATE", "joins streams"),
+        ("SELECT note, at AS n FROM picked", {"dedup": {"keys": ["note"], "within_watermark": False}}, "TRUNK_STATE", "duplicates"),
+        ("SELECT note, at AS n FROM other", {}, "TRUNK_MISSING", "in common"),
+    ],
+    ids=["aggregate", "distinct", "self join", "dedup", "two streams"],
+)
+def test_what_can_not_come_after_the_trunk(lake: Workshop, sql: str, more: dict[str, Any], error: str, says: str) -> None:
+    lake.create("plain", KEYED)
+    lake.create("side", {"note": "string", "n": "long"})
+    steps = [{"name": "picked", "sql": "SELECT id, at, note, ts FROM raw"}, {"name": "aside", "sql": sql, **more}]
+    steps.append({"name": "flat", "sql": "SELECT id, at, note FROM picked"})
+    outputs = [
+        lake.output("plain", KEYED, mode="merge", merge={"on": ["id"]}, **{"from": "flat"}),
+        lake.output("side", {"note": "string", "n": "long"}, mode="merge", merge={"on": ["note"]}, **{"from": "aside"}),
+    ]
+    spec = lake.job(*outputs, steps=steps, foreach_batch=True)
+    spec["inputs"].append({**spec["inputs"][0], "name": "other"})
+    error_class, message = lake.failure(spec)
+    assert (error_class, says in message) == (error, True), message
+    assert [finding.error_class for finding in lake.analyse(spec).findings] == [error]
+
+
+def test_an_aggregate_before_the_trunk_feeds_two_tables(lake: Workshop) -> None:
+    columns = {"note": "string", "n": "long"}
+    lake.create("every", columns)
+    lake.create("often", columns)
+    steps = [
+        {"name": "counts", "sql": "SELECT note, count(*) AS n FROM raw GROUP BY note"},
+        {"name": "many", "sql": "SELECT * FROM counts WHERE n > 1"},
+    ]
+    rule = {"mode": "merge", "merge": {"on": ["note"]}}
+    outputs = [lake.output("every", columns, **rule, **{"from": "counts"}), lake.output("often", columns, **rule, **{"from": "many"})]
+    lake.events((1, 1, "a"), (2, 1, "b"))
+    lake.events((3, 1, "a"))
+    lake.run(lake.job(*outputs, steps=steps, foreach_batch=True))
+    assert (lake.rows("every"), lake.rows("often")) == ([("a", 2), ("b", 1)], [("a", 2)])
+
+
+def test_a_column_that_the_table_gains_disturbs_no_merge(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    spec = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))
+    lake.events((1, 1, "a"))
+    lake.run(spec)
+    with lake.load("kept").update_schema() as update:
+        update.add_column("extra", StringType())
+    lake.events((1, 2, "b"), (2, 1, "c"))
+    lake.run(spec)
+    assert lake.rows("kept") == [(1, 2, "b", None), (2, 1, "c", None)]
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_a_step_removes_duplicates(lake: Workshop, within: bool) -> None:
+    lake.create("once", KEYED)
+    step = {"name": "picked", "sql": "SELECT id, at, note, ts FROM raw", "dedup": {"keys": ["id"], "within_watermark": within}}
+    last = {"name": "last", "sql": "SELECT id, at, note FROM picked"}
+    spec = lake.job(lake.output("once", KEYED, **{"from": "last"}), steps=[step, last])
+    spec["inputs"][0].pop("watermark")
+    if within:
+        step["watermark"] = {"column": "ts", "delay": "1 hour"}
+    lake.events((1, 1, "a"), (1, 1, "a"), (2, 1, "a"))
+    lake.events((1, 1, "a"), (3, 1, "a"))
+    assert lake.analyse(spec).findings == ()
+    lake.run(spec)
+    assert lake.rows("once") == [(1, 1, "a"), (2, 1, "a"), (3, 1, "a")]
+
+
+def test_a_batch_job_merges_removes_duplicates_and_writes_branches(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    lake.create("source", KEYED)
+    lake.spark.sql(f"INSERT INTO {lake.name('source')} VALUES (1, 1, 'a'), (1, 1, 'a'), (2, 1, 'b')")
+    lake.spark.sql(f"ALTER TABLE {lake.name('kept')} CREATE BRANCH audit")
+    merged = lake.output("kept", KEYED, mode="merge", merge={"on": ["id"]}, checkpoint=None)
+    table = {"name": "raw", "kind": "table", "identifier": ["lake", lake.namespace, "source"]}
+    step = {"name": "picked", "sql": "SELECT * FROM raw", "dedup": {"keys": ["id"]}}
+    spec = lake.job(merged, steps=[step], mode="batch", inputs=[table], run_id="run-1", trigger={"kind": "default"})
+    assert (lake.run(spec), lake.run(spec)) == (False, True)
+    assert lake.rows("kept") == [(1, 1, "a"), (2, 1, "b")]
+    branched = {**spec, "outputs": [{**merged, "mode": "append", "branch": "audit", "merge": None}]}
+    assert (lake.run(branched), lake.run(branched)) == (False, True)
+    assert branch_rows(lake, "kept", "audit") == [(1, 1, "a"), (2, 1, "b")]
+
+
+def test_a_foreign_commit_in_between_is_worth_another_try(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of the merge were deleted by somebody else while it was put together: the batch fails, is begun again and is there once."""
+    lake.create("kept", KEYED)
+    spec = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))
+    lake.events((1, 1, "a"), (2, 1, "a"))
+    lake.run(spec)
+    lake.events((1, 2, "b"), (3, 1, "b"))
+    # A value function in the update condition that somebody else's commit overtakes.
+    real = batch_write.write
+
+    def overtaken(frame: Any, output: Any, carry: Any, **more: Any) -> None:
+        monkeypatch.setattr(batch_write, "write", real)
+        raise CommitFailed("the branch main has changed")
+
+    monkeypatch.setattr(batch_write, "write", overtaken)
+    with pytest.raises(CommitFailed) as caught:
+        lake.run(spec)
+    assert not heart_of(caught.value).permanent
+    lake.run(spec)
+    assert lake.rows("kept") == [(1, 2, "b"), (2, 1, "a"), (3, 1, "b")]
+
+
+class CommitFailed(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("merge", "sql", "error"),
+    [
+        ({"on": ["nosuch"]}, "SELECT id, at, note FROM raw", "MERGE_KEY_MISSING"),
+        ({"on": ["id"]}, "SELECT at, note FROM raw", "MERGE_KEY_MISSING"),
+        ({"on": ["id"], "delete_if": "s.nosuch > 1"}, "SELECT id, at, note FROM raw", "UNRESOLVED_COLUMN"),
+        ({"on": ["id"], "update_if": "at >"}, "SELECT id, at, note FROM raw", "PARSE_SYNTAX_ERROR"),
+        ({"on": ["id"], "update_if": "at > 1"}, "SELECT id, at, note FROM raw", "AMBIGUOUS_REFERENCE"),
+        ({"on": ["id"], "latest_by": "nosuch"}, "SELECT id, at, note FROM raw", "UNRESOLVED_COLUMN"),
+        ({"on": ["id"]}, "SELECT id, at, note, 1 AS surplus FROM raw", "OUTPUT_EXTRA_COLUMN"),
+    ],
+)
+def test_analysis_tells_what_is_wrong_with_a_merge(lake: Workshop, merge: dict[str, Any], sql: str, error: str) -> None:
+    findings = lake.analyse(lake.job(lake.output("kept", KEYED, mode="merge", merge=merge), sql=sql)).findings
+    assert [(finding.step, finding.error_class.partition(".")[0]) for finding in findings] == [("outputs.kept", error)]
