@@ -129,7 +129,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Has the next run fail at a point, at its n-th time."""
 
     def at(point: str, times: int) -> None:
-        monkeypatch.setattr(kill_points, "_FAIL", {point: times})
+        monkeypatch.setattr(kill_points, "_FAIL", frozenset({(point, times)}))
         kill_points._reached.clear()
 
     return at
