@@ -111,8 +111,8 @@ class Claim:
 
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
     ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
-    reads, ``added columns`` of what it writes. ``columns``: names (lower case) that the holder certainly reads of the subject, or gives to
-    it; None where that can not be told.
+    reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
+    certainly reads. None where that can not be told.
     """
 
     subject: str

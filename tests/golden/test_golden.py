@@ -3,7 +3,7 @@
 Sections in: ``main.flare.hcl`` (desired), and where the case needs them ``recorded.flare.hcl`` and ``observed.flare.hcl`` (the same
 language: what the state holds and what is there; observed is as recorded unless said otherwise), ``identity.json`` (address -> what the
 world answers), ``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
-FLAREIAC_UPDATE_GOLDEN=1 writes the latter.
+FLAREIAC_UPDATE_GOLDEN=1 writes the latter. ``{"missing": [address]}`` is not there, whatever observed says.
 """
 
 import dataclasses
@@ -51,6 +51,7 @@ def outcome(archive: Archive, root: Path) -> dict[str, str]:
     made: Plan | None = None
     if not diagnostics.has_errors:
         snapshot, observations = _world(archive, root, desired)
+        observations.update({address: Missing() for address in options.get("missing", ())})
         made = make_plan(
             Inputs(
                 desired=desired.desired,
@@ -60,7 +61,11 @@ def outcome(archive: Archive, root: Path) -> dict[str, str]:
                 project=_project(root),
                 time=0.0,
             ),
-            Options(destroy=options.get("destroy", False), targets=tuple(options.get("targets", ()))),
+            Options(
+                destroy=options.get("destroy", False),
+                targets=tuple(options.get("targets", ())),
+                replace=frozenset(options.get("replace", ())),
+            ),
             diagnostics,
         )
     found = {}

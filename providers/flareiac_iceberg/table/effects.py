@@ -220,7 +220,7 @@ def disturbances(changes: Iterable[Change]) -> tuple[Disturbance, ...]:
 
 _ANOTHER: Final = "the table becomes another one under the same name"
 ANOTHER_TABLE: Final = (
-    _stops(Relation.WRITES, _ANOTHER),
+    _stops(Relation.WRITES, f"{_ANOTHER}; rows that were written into the old one are written again only in a new generation"),
     Disturbance(
         relation=Relation.STREAMS_FROM,
         reaction=Reaction.CAN_NOT,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.sdk.changes import Action, Blocker, Effect, Proposal, Relation, Step
+from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
 from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
@@ -13,6 +13,7 @@ from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, step
 from flareiac_iceberg.table.refusals import moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
+from flareiac_iceberg.table.users import contradictions
 from flareiac_iceberg.table.writers import unacknowledged
 
 _PLACE = ("catalog", "namespace", "name")
@@ -74,10 +75,16 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         blockers=(*_uncreatable(wanted), *_moved(request, desired)),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
-        reasons=("it is gone, so it is created again, empty",) if again else (),
+        reasons=(_again(request.recorded),) if request.recorded else (),
         fingerprint={"table": "absent"},
         payload=_payload((CreateTable(),), None),
     )
+
+
+def _again(recorded: Recorded) -> str:
+    last = recorded.identity.get("metadata_location")
+    back = f"; to have the old one back instead, register its last known metadata file in the catalog: {last}" if last else ""
+    return f"it is gone, so it is created again, empty{back}"
 
 
 def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
@@ -115,6 +122,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         *_ownership(request, observed),
         *_moved(request, desired),
         *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None, ever_sorted=_ever_sorted(observed, found)),
+        *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
@@ -138,9 +146,13 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     )
 
 
+def _claims(request: PlanRequest) -> tuple[Claim, ...]:
+    return tuple(claim for claim in request.claims if claim.subject == request.address)
+
+
 def _written_by_others(request: PlanRequest, observed: Present) -> bool:
     """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared writers is fed by others."""
-    writers = {claim.holder for claim in request.claims if claim.subject == request.address and claim.relation is Relation.WRITES}
+    writers = {claim.holder for claim in _claims(request) if claim.relation is Relation.WRITES}
     if request.recorded is None or not writers:
         return False
     return unacknowledged(observed.identity, request.recorded.identity, len(writers))

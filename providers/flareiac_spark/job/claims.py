@@ -3,20 +3,21 @@
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import References
+from flareiac_spark.job.names import names_given, names_read
 from flareiac_spark.job.spec import is_finite
 
 
-def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """The tables of its inputs and outputs, and its checkpoint's location."""
     found: list[Claim] = []
+    given = names_given(attributes, references)
     for name, item in attributes["inputs"].items():
         match item:
             case {"kind": "stream", "source": {"kind": "table", "table": Reference(table)} as source}:
                 tolerates = tuple(kind for kind in ("deletes", "overwrites") if source[f"skip_{kind}"])
-                reads = Relation.STREAMS_FROM
-                found.append(Claim(subject=table, holder=address, relation=reads, reason=f"input {name}", tolerates=tolerates))
+                found.append(_reads(address, attributes, name, table, Relation.STREAMS_FROM, tolerates))
             case {"kind": "table", "table": Reference(table)}:
-                found.append(Claim(subject=table, holder=address, relation=Relation.LOOKS_UP, reason=f"input {name}"))
+                found.append(_reads(address, attributes, name, table, Relation.LOOKS_UP, ()))
             case _:
                 pass
     for name, output in attributes["outputs"].items():
@@ -28,9 +29,22 @@ def claims(address: str, attributes: Attributes, _references: References) -> tup
                     relation=Relation.WRITES,
                     reason=f"output {name}",
                     completes=is_finite(attributes) and attributes["run"] != "manual" and not attributes["stopped"],
+                    tolerates=("added columns",) if _takes_added_columns(attributes, output) else (),
+                    columns=given.get(output["from"].lower()),
                 )
             )
     if attributes["checkpoint_location"] is not None:
         location = attributes["checkpoint_location"]
         found.append(Claim(subject=location, holder=address, relation=Relation.CHECKPOINTS_IN, reason="Both keep their offsets there."))
     return tuple(found)
+
+
+def _reads(address: str, attributes: Attributes, name: str, table: str, relation: Relation, tolerates: tuple[str, ...]) -> Claim:
+    columns = names_read(attributes, name)
+    return Claim(subject=table, holder=address, relation=relation, reason=f"input {name}", tolerates=tolerates, columns=columns)
+
+
+def _takes_added_columns(attributes: Attributes, output: Attributes) -> bool:
+    """Iceberg's streaming writer leaves out what the table has and the query has not; a batch must give every column."""
+    streamed = attributes["mode"] == "stream" and output["mode"] in ("append", "complete")
+    return is_finite(attributes) or (streamed and output["branch"] is None and not attributes["foreach_batch"])
