@@ -1,6 +1,7 @@
 """Reads, makes and removes the folder of a checkpoint. Touches the disk; never writes inside a generation."""
 
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes
@@ -35,7 +36,7 @@ class CheckpointDriver:
         for item in found.generations:
             if item.damage is not None and number_in_use(item, layout, attributes["generation"]) == attributes["generation"]:
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        identity = {**layout, "used": found.used, KEY: encode(found, layout, attributes["generation"])}
+        identity = {**layout, "used": found.used, KEY: encode(found, layout, attributes["generation"], now=time.time())}
         return Present(attributes={**attributes, "location": location}, identity=identity)
 
     def apply(self, request: ApplyRequest) -> Outcome:

@@ -2,18 +2,23 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint.folder import Contents, Generation
 from flareiac_spark.checkpoint.seed import Standing
 from flareiac_spark.checkpoint.spec import SINGLE
 
-KEY = "observed"
+KEY: Final = "observed"
+_FRESH_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryFacts:
-    """One query in one generation. Sources as (kind, offset, folders); operators as (name, partitions)."""
+    """One query in one generation. Sources as (kind, offset, folders); operators as (name, partitions).
+
+    ``fresh``: its last batch was begun so lately that the query may be running.
+    """
 
     output: str
     number: int
@@ -22,6 +27,7 @@ class QueryFacts:
     started: int | None = None
     committed: int | None = None
     begun_ms: int | None = None
+    fresh: bool = False
     sources: tuple[tuple[str, str | None, tuple[str, ...]], ...] = ()
     operators: tuple[tuple[str, int | None], ...] = ()
 
@@ -36,13 +42,13 @@ def number_in_use(found: Generation, layout: Mapping[str, object], generation: i
     return (known if isinstance(known, int) else generation) if found.number == 0 else found.number
 
 
-def encode(found: Contents, layout: Mapping[str, object], generation: int) -> Attributes:
-    """As plain data; what is in a generation only for the one in use."""
-    data = [_encoded(item, number_in_use(item, layout, generation), generation) for item in found.generations]
+def encode(found: Contents, layout: Mapping[str, object], generation: int, *, now: float) -> Attributes:
+    """As plain data; what is in a generation only for the one in use. ``now`` in UTC seconds."""
+    data = [_encoded(item, number_in_use(item, layout, generation), generation, now) for item in found.generations]
     return {"generations": data}
 
 
-def _encoded(item: Generation, number: int, in_use: int) -> Attributes:
+def _encoded(item: Generation, number: int, in_use: int, now: float) -> Attributes:
     data: Attributes = {"output": item.output, "number": number, "standing": item.standing.value}
     found = item.found
     if found is None or number != in_use:
@@ -53,6 +59,7 @@ def _encoded(item: Generation, number: int, in_use: int) -> Attributes:
         "started": found.started,
         "committed": found.committed,
         "begun_ms": found.begun_ms,
+        "fresh": found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
         "sources": [[source.kind, source.offset, list(source.folders)] for source in found.sources],
         "operators": [[operator.name, operator.partitions] for operator in found.operators],
     }

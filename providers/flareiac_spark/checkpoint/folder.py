@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, TooNew, read_checkpoint
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, TooNew, is_begun, read_checkpoint
 from flareiac_spark.checkpoint.seed import Standing, standing
 from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
 
@@ -60,6 +61,13 @@ def contents(location: Path) -> Contents | None:
     if single:
         generations.insert(0, _generation("", 0, location))
     return Contents(layout=SINGLE if single else GENERATIONS, generations=tuple(generations))
+
+
+def layout_of(location: Path, generation: int, identity: Attributes) -> Attributes:
+    """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises ``Damaged``."""
+    if "layout" in identity or not is_begun(location):
+        return identity
+    return {"layout": SINGLE, "layout_generation": generation}
 
 
 def _refuse_half_a_copy(location: Path) -> None:

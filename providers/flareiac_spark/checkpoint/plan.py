@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
@@ -72,8 +73,14 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
         )
     if request.importing:
         changes = classify(desired, None, request.observed.attributes if isinstance(request.observed, Present) else None)
-        reason = "the offsets and state that are there are taken over"
-        return Proposal(action=Action.ADOPT, planned=desired, changes=changes, reasons=(reason,), fingerprint=fingerprint)
+        return Proposal(
+            action=Action.ADOPT,
+            planned=desired,
+            changes=changes,
+            reasons=("the offsets and state that are there are taken over",),
+            fingerprint=fingerprint,
+            diagnostics=tuple(_may_run(request, item) for item in _facts(request) if item.fresh),
+        )
     return Proposal(action=Action.CREATE, planned=desired, changes=changes, blockers=(_in_use(request, desired),), fingerprint=fingerprint)
 
 
@@ -165,6 +172,16 @@ def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
             f'take it over:\n  import {{\n    to = {request.address}\n    id = "{location}"\n  }}',
             "choose another location, or move the folder away to start from the beginning",
         ),
+    )
+
+
+def _may_run(request: PlanRequest, query: QueryFacts) -> Diagnostic:
+    return warning(
+        "FIK091",
+        f"A query may still run on {request.desired['location'] if request.desired else query.output}",
+        f"Query {query.query_id} began its batch {query.started} less than a minute ago. Stop the program that runs it before you apply: "
+        "of two queries on one checkpoint one dies.",
+        address=request.address,
     )
 
 
