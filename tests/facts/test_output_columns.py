@@ -4,6 +4,7 @@ import pytest
 from pyiceberg.schema import Schema
 from pyiceberg.types import ListType, NestedField, StringType
 
+from tests.facts.ids import fact
 from tests.facts.lake import Lake, collected
 
 pytestmark = pytest.mark.jvm
@@ -43,6 +44,17 @@ def test_required_elements_of_a_list_are_refused_without_that_check_too(lake: La
     lake.land("events", [{"names": ["a"]}])
     with pytest.raises(StreamingQueryException, match="elements should be required, but are optional"):
         lake.run(lake.files("events", "names ARRAY<STRING>"), "out", **{"check-nullability": "false"})
+
+
+@fact("sink.columns-by-name")
+def test_without_the_check_of_their_order_columns_are_written_by_name(lake: Lake) -> None:
+    """The driver writes them in the order of their names, so that a column which moves in the table changes no state; nested ones too."""
+    lake.create("out", {"n": "long", "k": "string", "m": "string"})
+    lake.land("events", [{"k": "a", "m": "b", "n": 1}])
+    by_name = lake.files("events").select("k", "m", "n")
+    lake.run(by_name, "out", **{"check-ordering": "false"})
+    lake.spark.sql("SELECT 'c' AS k, 'd' AS m, 2L AS n").writeTo(lake.name("out")).option("check-ordering", "false").append()
+    assert lake.rows("out") == [(1, "a", "b"), (2, "c", "d")]
 
 
 def test_raise_error_fails_the_batch_and_keeps_its_words(lake: Lake) -> None:

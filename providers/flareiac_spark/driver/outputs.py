@@ -1,4 +1,8 @@
-"""How do columns reach a table? By name, in the table's order, cast as a store assignment; what is required is checked by value."""
+"""How do columns reach a table? By name, cast as a store assignment; what is required is checked by value.
+
+In the order of their names, whatever that of the table: Spark keeps the aggregates of its state by position, and the columns that are taken
+last decide it. A column that moves in the table must not exchange one aggregate's state for another's.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -7,8 +11,9 @@ from flareiac_spark.control import Output
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.refusal import Refusal
 
-_SAFE_OPTIONS = {"check-nullability": "false"}
-"""Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg sees them."""
+_SAFE_OPTIONS = {"check-nullability": "false", "check-ordering": "false"}
+"""Spark calls nearly every expression nullable; nulls in required columns are caught by value before Iceberg sees them. Iceberg finds
+columns by name where their order is not checked."""
 
 
 def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
@@ -23,7 +28,8 @@ def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
     _refuse_mismatch([name for name in frame.columns if name not in beside], output)
     given = {name.lower(): name for name in frame.columns}
     required = {column.name.lower() for column in output.columns if column.required}
-    target: Any = StructType.fromDDL(spark_columns(output.columns))
+    by_name = sorted(output.columns, key=lambda column: column.name.lower())
+    target: Any = StructType.fromDDL(spark_columns(by_name))
     if output.mode == "merge":
         target = StructType([field for field in target.fields if field.name.lower() in given] + [frame.schema[name] for name in beside])
     checked = [_checked(given[name], output) if name in required else f"{quote(given[name])}" for name in given]

@@ -6,7 +6,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, canonical
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.facts import Facts
-from flareiac_spark.job.query_changes import holds_state, queries, query_changes, query_of, streams
+from flareiac_spark.job.query_changes import holds_state, identity_of, queries, query_changes, query_of, source_of, streams
 from flareiac_spark.job.spark_rules import rule
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.sql.relations import streams_in_order
@@ -54,8 +54,10 @@ class _Comparison:
         yield from self._checkpoint()
         yield from self._mode_and_trigger()
         yield from self._inputs()
-        yield from query_changes(self._old, self._new, self._facts)
-        yield from self._watermarks_of_steps()
+        if not self._reads_others():
+            # With other sources no state can be gone on from, so that what else changed in the query needs no word of its own.
+            yield from query_changes(self._old, self._new, self._facts)
+            yield from self._watermarks_of_steps()
         yield from self._outputs()
         yield from self._conf()
 
@@ -120,17 +122,26 @@ class _Comparison:
     def _inputs(self) -> Iterator[JobChange]:
         old, new = self._old["inputs"], self._new["inputs"]
         sources_before, sources_after = _sources(old), _sources(new)
-        if self._facts.started and sorted(sources_before) != sorted(sources_after):
+        if self._reads_others():
             yield self._other_sources(sources_before, sources_after)
             return
         if self._facts.started and max(len(sources_before), len(sources_after)) > 1:
             yield from self._source_order()
+        renamed = _renamed(old, new)
+        for name in renamed:
+            yield Noted(path=("inputs", name), text=f"input {renamed[name]} is called {name} now")
+            yield from self._input(name, old[renamed[name]], new[name])
         for name in [*old, *(name for name in new if name not in old)]:
+            if name in renamed or name in renamed.values():
+                continue
             if name not in old or name not in new:
                 verb = "added" if name in new else "removed"
                 yield Restarted(path=("inputs", name), text=f"the input {name}", why=f"an input that is not streamed was {verb}")
             elif canonical(old[name]) != canonical(new[name]):
                 yield from self._input(name, old[name], new[name])
+
+    def _reads_others(self) -> bool:
+        return self._facts.started and sorted(_sources(self._old["inputs"])) != sorted(_sources(self._new["inputs"]))
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
         what = "the number of streams" if len(before) != len(after) else "what a stream reads"
@@ -326,22 +337,18 @@ def _read_in_order(attributes: Attributes, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it can not be told."""
     sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
     names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)
-    return None if names is None else [_source(sources[name]) for name in names]
+    return None if names is None else [source_of(sources[name]) for name in names]
+
+
+def _renamed(old: Attributes, new: Attributes) -> dict[str, str]:
+    """Inputs that read what an input of another name read, new name to old."""
+    gone = {identity_of(old[name]): name for name in old if name not in new}
+    return {name: gone[identity_of(new[name])] for name in new if name not in old and identity_of(new[name]) in gone}
 
 
 def _sources(inputs: Attributes) -> list[str]:
     """Each streamed source as its kind and place, in order."""
-    return [_source(item["source"]) for item in inputs.values() if item["kind"] == "stream"]
-
-
-def _source(source: Attributes) -> str:
-    match source["kind"]:
-        case "files":
-            return f"files in {source['path']}"
-        case "table":
-            return f"{source['table']}"
-        case kind:
-            return f"a {kind} stream"
+    return [source_of(item["source"]) for item in inputs.values() if item["kind"] == "stream"]
 
 
 def _listed(sources: list[str]) -> str:

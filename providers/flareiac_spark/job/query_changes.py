@@ -108,6 +108,28 @@ def query_of(attributes: Attributes, output: str) -> str:
     return ALL if attributes["foreach_batch"] else output
 
 
+def identity_of(item: Attributes) -> str:
+    """What an input reads, whatever it is called."""
+    match item["kind"]:
+        case "stream":
+            return source_of(item["source"])
+        case "table":
+            return f"{item['table']}"
+        case _:
+            return f"the files in {item['path']}"
+
+
+def source_of(source: Attributes) -> str:
+    """A streamed source as its kind and place."""
+    match source["kind"]:
+        case "files":
+            return f"files in {source['path']}"
+        case "table":
+            return f"{source['table']}"
+        case kind:
+            return f"a {kind} stream"
+
+
 class _Steps:
     def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
         self._old, self._new, self._facts = old, new, facts
@@ -274,6 +296,8 @@ def _query(attributes: Attributes, output: str) -> Query:
         streams=streams(attributes),
         columns={name: item["columns"] for name, item in attributes["inputs"].items()},
         dedups={name: tuple(step["dedup"]["keys"]) for name, step in attributes["steps"].items() if step["dedup"]},
+        identities={name: identity_of(item) for name, item in attributes["inputs"].items()},
+        table_columns=() if attributes["foreach_batch"] else sorted(attributes["outputs"][output]["columns"], key=str.lower),
     )
 
 
