@@ -18,6 +18,7 @@ _WORDS: Final = {
     Reaction.STOPS_FIRST: "stops before this and starts after it",
     Reaction.CAN_NOT: "can not go on after this",
 }
+_AT_REMOVAL: Final = {**_WORDS, Reaction.STOPS_FIRST: "stops before this"}
 _REMOVED: Final = (Action.DELETE, Action.FORGET)
 
 
@@ -41,17 +42,19 @@ def _told(item: PlannedResource, planned: Mapping[str, PlannedResource], claims:
         found = [each for each in item.proposal.disturbs if applies(each, claim, item.address)]
         if found and claim.holder in planned:
             by_holder.setdefault(claim.holder, []).extend(found)
-    lines = tuple(_lines(by_holder, planned))
+    lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if item.action in _REMOVED else _WORDS))
     return replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines))) if lines else item
 
 
-def _lines(by_holder: Mapping[str, Sequence[Disturbance]], planned: Mapping[str, PlannedResource]) -> Iterator[str]:
+def _lines(
+    by_holder: Mapping[str, Sequence[Disturbance]], planned: Mapping[str, PlannedResource], words: Mapping[Reaction, str]
+) -> Iterator[str]:
     hardest = {holder: max((item.reaction for item in found), key=_RANKS.__getitem__) for holder, found in by_holder.items()}
     for holder, reaction in sorted(hardest.items()):
         if reaction is Reaction.RUNS_ON:
             continue
         why = "; ".join(dict.fromkeys(item.reason for item in by_holder[holder] if item.reaction is reaction))
-        yield f"{holder} is removed first" if planned[holder].action in _REMOVED else f"{holder} {_WORDS[reaction]}: {why}"
+        yield f"{holder} is removed first" if planned[holder].action in _REMOVED else f"{holder} {words[reaction]}: {why}"
     unhurt = sorted(holder for holder, reaction in hardest.items() if reaction is Reaction.RUNS_ON)
     if not unhurt:
         return

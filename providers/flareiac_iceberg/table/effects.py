@@ -228,4 +228,6 @@ ANOTHER_TABLE: Final = (
     ),
     _stops(Relation.LOOKS_UP, _ANOTHER),
 )
-"""What replacing or dropping a table asks of those who use it."""
+"""What replacing a table, or creating it again, asks of those who use it."""
+NO_TABLE: Final = tuple(_stops(item.relation, "the table is dropped") for item in ANOTHER_TABLE)
+"""What dropping a table asks of those who use it: they are to use another one by then."""

@@ -9,7 +9,7 @@ from flareiac_iceberg.column_types import render
 from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
-from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, step
+from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
 from flareiac_iceberg.table.refusals import moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
@@ -51,7 +51,7 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         planned=None,
         steps=(_dropping(mode),),
         blockers=blockers,
-        disturbs=ANOTHER_TABLE,
+        disturbs=NO_TABLE,
         fingerprint={"uuid": request.observed.identity["uuid"]},
         payload={"mode": mode},
     )
