@@ -154,6 +154,54 @@ def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     assert "No changes." in project.plan(0)
 
 
+PAIR = """
+table "left" {
+  catalog   = catalog.lake
+  namespace = "demo"
+  column "id"   { type = "long" }
+  column "city" { type = "string" }
+}
+table "right" {
+  catalog   = catalog.lake
+  namespace = "demo"
+  column "id"   { type = "long" }
+  column "city" { type = "string" }
+}
+checkpoint "pair" {}
+job "pair" {
+  checkpoint    = checkpoint.pair
+  trigger       = { processing_time = "200ms" }
+  foreach_batch = true
+  input "rides" { stream = stream.rides }
+  step "clean" { sql = "SELECT id, city FROM rides" }
+  output "left" { table = table.left }
+  output "right" { table = table.right }
+}
+"""
+
+
+def test_a_batch_in_one_table_of_two_is_finished_first(own_project: Project) -> None:
+    """The driver died between two outputs: the old definition does the rest of that batch, and the new one goes on after it."""
+    project = own_project
+    project.land(6)
+    project.write(pair=PAIR)
+    project.apply(FLAREIAC_KILL_AT="driver.between-outputs:2")
+    project.expect_rides("right")
+    project.land(6)
+    project.until_driver_gone()
+    assert len(project.rows("left")) != len(project.rows("right"))
+    renew(project, "pair", 2)
+    project.edit("pair", ("SELECT id, city FROM rides", "SELECT id, upper(city) AS city FROM rides"))
+    done = project.apply()
+    assert "finishing batch 1" in done.text
+    assert "generation 2 goes on after batch 1" in done.text
+    project.land(6)
+    for name in ("left", "right"):
+        project.expect_rides(name)
+    assert sum(row["city"].isupper() for row in project.rows("right")) == 6
+    assert "No changes." in project.plan(0)
+
+
 def forget(project: Project, name: str) -> int:
     """As if the driver had died after the table's commit and before the checkpoint's: a batch in flight that was written."""
     place = folder(project, name, 1, "rides")

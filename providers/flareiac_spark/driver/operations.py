@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from logging import Logger
 from pathlib import Path
@@ -12,14 +12,14 @@ from flareiac_spark.control import Finish, Marks, Operation, Result, Target, Tri
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, ancestors
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stream_run import run_stream
 
 REBUILD: Final = "flareiac.rebuild"
 """Key in a snapshot's summary: which generation a table was emptied for."""
 _EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
-_OWN: Final = ("flareiac.checkpoint-id", "flareiac.batch-id")
-_OUTPUT: Final = "flareiac.output"
+_OWN: Final = (CHECKPOINT_ID, BATCH_ID)
 _PATIENCE: Final = 600.0
 """Seconds for which a truncation stands: one that nobody waits for any more must not happen out of the blue."""
 _HELD_MS: Final = 7 * 24 * 3_600_000
@@ -54,7 +54,7 @@ def serve(operation: Operation, shop: Workshop) -> Result:
 
 def _carries(session: Any, target: Target, work: Marks) -> bool:
     """Newest first, up to the first commit of an earlier batch of the same query: what is older can not be of this batch."""
-    for snapshot in _ancestors(_loaded(session, target), target.branch):
+    for snapshot in ancestors(_loaded(session, target), target.branch):
         batch = _batch_of(snapshot.summary(), target, work.query_id)
         if batch is not None:
             return batch == work.batch
@@ -64,7 +64,7 @@ def _carries(session: Any, target: Target, work: Marks) -> bool:
 def _batch_of(summary: Any, target: Target, query_id: str) -> int | None:
     """The batch that a snapshot is of, None if another query or output wrote it."""
     query, batch = _EPOCHS if target.epochs else _OWN
-    if summary.get(query) != query_id or (not target.epochs and summary.get(_OUTPUT) != target.output):
+    if summary.get(query) != query_id or (not target.epochs and summary.get(OUTPUT) != target.output):
         return None
     number = summary.get(batch)
     return int(number) if number is not None and number.isdigit() else None
@@ -74,7 +74,7 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
     """One commit that carries the mark; where an ancestor has it, what was before that one is the answer."""
     target, shown = work.target, ".".join(work.target.identifier)
     table = _loaded(session, target)
-    for snapshot in _ancestors(table, target.branch):
+    for snapshot in ancestors(table, target.branch):
         if snapshot.summary().get(REBUILD) == work.mark:
             return Truncated(snapshot_id=snapshot.parentId(), found=True)
     if time.time() - work.asked > _PATIENCE:
@@ -122,12 +122,3 @@ def _loaded(session: Any, target: Target) -> Any:
     table = tables.load(session, target.identifier, target.uuid)
     table.refresh()
     return table
-
-
-def _ancestors(table: Any, branch: str | None) -> Iterator[Any]:
-    """The snapshots of a branch, newest first, as far as they live."""
-    snapshot = table.snapshot(branch or "main")
-    while snapshot is not None:
-        yield snapshot
-        parent = snapshot.parentId()
-        snapshot = None if parent is None else table.snapshot(parent)

@@ -434,7 +434,7 @@ def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
 
 def _target(output: Output, spec: JobSpec) -> Target:
     """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces it."""
-    epochs = not spec.foreach_batch and output.branch is None and output.mode in ("append", "complete")
+    epochs = not spec.foreach_batch and output.branch in (None, "main") and output.mode in ("append", "complete")
     return Target(output=output.name, identifier=output.identifier, uuid=output.uuid, branch=output.branch, epochs=epochs)
 
 
