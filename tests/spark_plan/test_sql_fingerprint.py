@@ -88,6 +88,10 @@ def test_what_can_not_be_read_is_unknown() -> None:
         ("WITH q AS (SELECT a FROM t) SELECT count(a) AS n FROM q", Stateful.AGGREGATION),
         ("SELECT a FROM t UNION SELECT a FROM u", Stateful.DISTINCT),
         ("SELECT a FROM t UNION ALL SELECT a FROM u", None),
+        ("SELECT every(a) AS e, window.start AS w FROM t", Stateful.AGGREGATION),
+        ("SELECT a FROM t LIMIT 5", Stateful.LIMIT),
+        ("SELECT a FROM t ORDER BY window LIMIT 5", Stateful.LIMIT),
+        ("SELECT a FROM static LIMIT 5", None),
     ],
 )
 def test_which_queries_over_streams_hold_state(sql: str, kind: Stateful | None) -> None:
