@@ -14,7 +14,7 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, kill_points
+from flareiac_spark.driver import batch_write, kill_points, marks, tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.heart import heart_of
@@ -512,10 +512,24 @@ class CommitFailed(Exception):
         ({"on": ["id"], "delete_if": "s.nosuch > 1"}, "SELECT id, at, note FROM raw", "UNRESOLVED_COLUMN"),
         ({"on": ["id"], "update_if": "at >"}, "SELECT id, at, note FROM raw", "PARSE_SYNTAX_ERROR"),
         ({"on": ["id"], "update_if": "at > 1"}, "SELECT id, at, note FROM raw", "AMBIGUOUS_REFERENCE"),
-        ({"on": ["id"], "latest_by": "nosuch"}, "SELECT id, at, note FROM raw", "UNRESOLVED_COLUMN"),
+        ({"on": ["id"], "latest_by": "nosuch"}, "SELECT id, at, note FROM raw", "MERGE_ORDER_MISSING"),
         ({"on": ["id"]}, "SELECT id, at, note, 1 AS surplus FROM raw", "OUTPUT_EXTRA_COLUMN"),
     ],
 )
 def test_analysis_tells_what_is_wrong_with_a_merge(lake: Workshop, merge: dict[str, Any], sql: str, error: str) -> None:
     findings = lake.analyse(lake.job(lake.output("kept", KEYED, mode="merge", merge=merge), sql=sql)).findings
     assert [(finding.step, finding.error_class.partition(".")[0]) for finding in findings] == [("outputs.kept", error)]
+
+
+def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.create("kept", KEYED)
+    for number in range(6):
+        with marks.carried(lake.spark, {marks.CHECKPOINT_ID: "c", marks.OUTPUT: "o", marks.BATCH_ID: "7"} if number == 1 else {}):
+            lake.spark.sql(f"INSERT INTO {lake.name('kept')} VALUES (1, {number}, 'a')")
+    monkeypatch.setattr(marks, "_ONE_BY_ONE", 2)
+    table = tables.load(lake.spark, ("lake", lake.namespace, "kept"), None)
+    search = marks.BatchSearch("c", "o", None)
+    assert (search.newest(table), search.newest(table)) == (7, 7)
+    assert marks.BatchSearch("c", "other", None).newest(table) is None
+    assert marks.BatchSearch("other", "o", None).newest(table) is None
+    assert len(list(marks.ancestors(table, None))) == 6

@@ -4,8 +4,10 @@ Iceberg's own sink knows the query and the epoch, but only for appends to the ma
 one batch have no such check. Our mark is searched for among the ancestors of the branch before a batch is written.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 CHECKPOINT_ID: Final = "flareiac.checkpoint-id"
@@ -13,6 +15,8 @@ OUTPUT: Final = "flareiac.output"
 BATCH_ID: Final = "flareiac.batch-id"
 _CONF: Final = "spark.sql.iceberg.snapshot-property."
 """A session's conf, because MERGE takes no options of a write."""
+
+_ONE_BY_ONE: Final = 100
 
 
 @contextmanager
@@ -27,13 +31,38 @@ def carried(session: Any, marks: Mapping[str, str]) -> Iterator[None]:
             session.conf.unset(_CONF + key)
 
 
-def ancestors(table: Any, branch: str | None) -> Iterator[Any]:
-    """Iceberg's snapshots of a branch, newest first, as far as they live."""
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A snapshot: its id and its summary."""
+
+    id: int
+    summary: Mapping[str, str]
+
+
+def ancestors(table: Any, branch: str | None) -> Iterator[Commit]:
+    """The snapshots of a branch of Iceberg's table object, newest first, as far as they live."""
     snapshot = table.snapshot(branch or "main")
-    while snapshot is not None:
-        yield snapshot
+    for _ in range(_ONE_BY_ONE):
+        if snapshot is None:
+            return
+        yield Commit(snapshot.snapshotId(), snapshot.summary())
         parent = snapshot.parentId()
         snapshot = None if parent is None else table.snapshot(parent)
+    if snapshot is not None:
+        yield from _at_once(table, snapshot.snapshotId())
+
+
+def _at_once(table: Any, snapshot_id: int | None) -> Iterator[Commit]:
+    """A snapshot and its ancestors from the table's metadata as a whole: asking the JVM for thousands one by one takes seconds."""
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    metadata = json.loads(jvm.org.apache.iceberg.TableMetadataParser.toJson(table.operations().current()))
+    snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in metadata.get("snapshots", ())}
+    while snapshot_id in snapshots:
+        snapshot = snapshots[snapshot_id]
+        yield Commit(snapshot["snapshot-id"], snapshot.get("summary", {}))
+        snapshot_id = snapshot.get("parent-snapshot-id")
 
 
 class BatchSearch:
@@ -48,17 +77,16 @@ class BatchSearch:
         """None if no living ancestor carries a mark of this output. ``table`` as it is now."""
         found, head = None, None
         for snapshot in ancestors(table, self._branch):
-            here = snapshot.snapshotId()
-            head = here if head is None else head
-            if here == self._looked_at:
+            head = snapshot.id if head is None else head
+            if snapshot.id == self._looked_at:
                 found = self._newest
                 break
-            if (found := self._batch(snapshot.summary())) is not None:
+            if (found := self._batch(snapshot.summary)) is not None:
                 break
         self._looked_at, self._newest = head, found
         return found
 
-    def _batch(self, summary: Any) -> int | None:
+    def _batch(self, summary: Mapping[str, str]) -> int | None:
         if summary.get(CHECKPOINT_ID) != self._checkpoint_id or summary.get(OUTPUT) != self._output:
             return None
         number = summary.get(BATCH_ID)

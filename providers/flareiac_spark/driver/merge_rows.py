@@ -44,10 +44,10 @@ def used_columns(session: Any, output: Output) -> frozenset[str]:
 
 
 def statement(session: Any, output: Output, rows: NewRows) -> str:
-    """The MERGE. Raises ``Refusal`` for keys that are not there."""
+    """The MERGE. Raises ``Refusal`` for keys and an order that are not there."""
     merge, target = rule(output), {column.name.lower(): column for column in output.columns}
     given = [name for name in rows.columns if name.lower() in target]
-    _refuse_missing(output, merge, given)
+    _refuse_missing(output, merge, given, rows)
     keys = [target[key.lower()].name for key in merge.on]
     set_columns = [name for name in given if name.lower() not in {key.lower() for key in keys}]
     meets = " AND ".join(_equal(key, target[key.lower()].required) for key in keys)
@@ -111,11 +111,14 @@ def _unmatched(session: Any, output: Output, merge: Merge, rows_sql: str) -> tup
     return f" AND NOT s.{_UNMATCHED_DELETE}", judged
 
 
-def _refuse_missing(output: Output, merge: Merge, given: Sequence[str]) -> None:
+def _refuse_missing(output: Output, merge: Merge, given: Sequence[str], rows: NewRows) -> None:
     names = {name.lower() for name in given}
     if missing := [key for key in merge.on if key.lower() not in names]:
         why = f"The output {output.name!r} merges by {', '.join(missing)}, which {output.source!r} and the table do not both have."
         raise Refusal("MERGE_KEY_MISSING", why)
+    if merge.latest_by is not None and merge.latest_by.lower() not in {name.lower() for name in rows.columns}:
+        why = f"The output {output.name!r} takes the latest row by {merge.latest_by}, which {output.source!r} does not give."
+        raise Refusal("MERGE_ORDER_MISSING", why)
 
 
 def _attributes(session: Any, condition: str | None) -> list[list[str]]:

@@ -127,7 +127,7 @@ class MicroBatch:
         return newest == batch
 
     def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> None:
-        kept = frame.persist() if self._is_read_often(todo) else None
+        kept = frame.persist() if any(self._is_read_twice(output) for output in todo) or len(todo) > 1 else None
         try:
             rows = self.flow.shapes(frame)
             for at, output in enumerate(todo):
@@ -147,10 +147,14 @@ class MicroBatch:
             return
         batch_write.write(rows, output, carry)
 
-    def _is_read_often(self, todo: Sequence[Output]) -> bool:
-        """Whether computing the batch once and keeping it is less work: a merge reads its rows twice, an overwrite asks for emptiness."""
-        modes = {output.mode for output in todo}
-        return len(todo) > 1 or "overwrite" in modes or ("merge" in modes and self.flow.holds_state)
+    def _is_read_twice(self, output: Output) -> bool:
+        """Whether computing the batch once and keeping it is less work.
+
+        An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to find those files and once more.
+        """
+        if output.mode == "merge":
+            return self.flow.holds_state or self._targets[output.name].table.properties().get("write.merge.mode") != "merge-on-read"
+        return output.mode == "overwrite"
 
 
 def _behind(output: Output, newest: int, batch: int) -> Refusal:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import plans
+from flareiac_spark.driver import plans, tables
 
 
 def by_epoch(spec: JobSpec, output: Output) -> bool:
@@ -12,11 +12,7 @@ def by_epoch(spec: JobSpec, output: Output) -> bool:
 
     It knows that of the main branch alone, and of appends and whole results only; everything else is a micro-batch with our mark.
     """
-    return not spec.foreach_batch and output.mode in ("append", "complete") and _is_main(output.branch)
-
-
-def _is_main(branch: str | None) -> bool:
-    return branch in (None, "main")
+    return not spec.foreach_batch and output.mode in ("append", "complete") and tables.is_main(output.branch)
 
 
 def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import Output
+from flareiac_spark.driver import marks
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
 
@@ -24,13 +25,17 @@ def spell(identifier: Sequence[str]) -> str:
 
 def spell_target(output: Output) -> str:
     """The table, or the branch of it, that an output writes, as Spark reads it."""
-    return spell(output.identifier if output.branch is None else (*output.identifier, f"branch_{output.branch}"))
+    return spell(output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}"))
+
+
+def is_main(branch: str | None) -> bool:
+    return branch in (None, "main")
 
 
 def target(session: Any, output: Output) -> Any:
     """Iceberg's table object of what an output writes. Raises ``Refusal`` if the table or its branch is not what was planned."""
     table = load(session, output.identifier, output.uuid)
-    if output.branch is not None:
+    if output.branch is not None and not is_main(output.branch):
         reference = table.refs().get(output.branch)
         if reference is None or not reference.isBranch():
             shown = ".".join(output.identifier)
@@ -59,19 +64,9 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
 
 def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | None:
     """The newest snapshot among the ancestors of the output's branch whose summary carries ``key = value``."""
-    from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
-
-    table = load(session, output.identifier, None)
-    head = table.snapshot(output.branch or "main")
-    found = (
-        session.table(f"{spell(output.identifier)}.snapshots")
-        .where(F.element_at("summary", key) == value)
-        .select("committed_at", "snapshot_id", "summary")
-        .collect()
-    )
-    for row in sorted(found, key=lambda row: row.committed_at, reverse=True):
-        if head is not None and session._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(table, head.snapshotId(), row.snapshot_id):
-            return Marked(snapshot_id=row.snapshot_id, rows=int(row.summary.get("added-records", "0")))
+    for snapshot in marks.ancestors(load(session, output.identifier, None), output.branch):
+        if snapshot.summary.get(key) == value:
+            return Marked(snapshot_id=snapshot.id, rows=int(snapshot.summary.get("added-records", "0")))
     return None
 
 
