@@ -1,7 +1,7 @@
 """What a query means does not depend on how it is written."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac_spark.sql.fingerprint import compare, fingerprint
@@ -18,6 +18,7 @@ QUERIES = (
 
 
 @pytest.mark.parametrize("sql", QUERIES)
+@settings(deadline=None)
 @given(data=st.data())
 def test_layout_and_comments_mean_nothing(sql: str, data: st.DataObject) -> None:
     words = sql.split(" ")

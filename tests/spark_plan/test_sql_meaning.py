@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac_spark.sql.meaning import Meaning, Part, Query, compare_queries
@@ -333,6 +333,7 @@ class Parts:
 PARTS = st.builds(Parts, st.lists(EXPRESSIONS, min_size=1, max_size=3), FILTERS, st.lists(CALLS, max_size=3))
 
 
+@settings(deadline=None)
 @given(PARTS, st.sampled_from(["q", "t", "a", "first"]), st.booleans())
 def test_steps_aliases_and_order_of_conditions_mean_nothing(parts: Parts, alias: str, known: bool) -> None:
     columns = {"t": dict.fromkeys("abc", "long")} if known else {}
@@ -341,6 +342,7 @@ def test_steps_aliases_and_order_of_conditions_mean_nothing(parts: Parts, alias:
     assert told(compare_queries(old, new)) == ""
 
 
+@settings(deadline=None)
 @given(PARTS, st.data())
 def test_any_single_change_is_seen(parts: Parts, data: st.DataObject) -> None:
     sql = parts.sql()
@@ -359,6 +361,7 @@ def _only_constants_as_keys(parts: Parts, place: "re.Match[str]", sql: str) -> b
     return place.start() >= sql.find(" GROUP BY ") > 0 or len(set(parts.filters)) < len(parts.filters)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_arbitrary_text_is_no_error(old: str, new: str) -> None:
     found = compare(old, new, known=False)
@@ -371,6 +374,7 @@ SQL_WORDS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(SQL_WORDS, max_size=25), st.lists(SQL_WORDS, max_size=6))
 def test_arbitrary_words_of_sql_are_no_error(first: list[str], rest: list[str]) -> None:
     old, new = " ".join(["SELECT", *first]), " ".join(["SELECT", *first, *rest])

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -23,14 +22,24 @@ from flareiac_spark.sql.operators import (
     Symbol,
     Union,
     UnionColumn,
-    below,
     holds_state,
-    symbols_in,
+)
+from flareiac_spark.sql.pairing import (
+    function_of,
+    is_window,
+    never_null,
+    occurrences,
+    paired_calls,
+    paired_keys,
+    parting,
+    same_window,
+    window_change,
 )
 from flareiac_spark.sql.parts import Difference, Part
 from flareiac_spark.sql.shown import shown
 from flareiac_spark.sql.spelling import spell
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
+from flareiac_spark.sql.wording import called, kind_called, relations_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -155,18 +164,18 @@ class _Differ:
 
     def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
         part = _part_of(operator, Part.STATE_REMOVED, feeds_state)
-        self._add(part, operator.step, old=self._told(operator, self._old), detail=f"removed {_what(operator)}")
+        self._add(part, operator.step, old=self._told(operator, self._old), detail=f"removed {called(operator)}")
 
     def _report_came(self, operator: Operator, feeds_state: bool) -> None:
         part = _part_of(operator, Part.STATE_ADDED, feeds_state)
-        self._add(part, operator.step, new=self._told(operator, self._new), detail=f"added {_what(operator)}")
+        self._add(part, operator.step, new=self._told(operator, self._new), detail=f"added {called(operator)}")
 
     def _other_leaves(self, old: Block, new: Block) -> None:
         if holds_state(old.base) and not holds_state(new.base):
             self._report_gone(old.base, False)
         elif holds_state(new.base) and not holds_state(old.base):
             self._report_came(new.base, False)
-        self._add(Part.SOURCES, new.base.step, old=_reads(old), new=_reads(new), detail="another set of relations is read")
+        self._add(Part.SOURCES, new.base.step, old=relations_of(old), new=relations_of(new), detail="another set of relations is read")
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
         before = [self._old.text(condition.expr) for condition in old]
@@ -237,15 +246,15 @@ class _Differ:
     def _keys(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
         part = other or (Part.DEDUP if old.distinct and new.distinct else Part.GROUPING_KEYS)
         pairs, gone, came = self._matched(old, new, old.keys, new.keys)
-        for one, another in _paired_keys(gone, came):
+        for one, another in paired_keys(gone, came):
             gone.remove(one)
             came.remove(another)
-            window = _is_window(one.expr) and _is_window(another.expr)
+            window = is_window(one.expr) and is_window(another.expr)
             detail = f"{self._old.show(one.expr)} -> {self._new.show(another.expr)}"
             told = self._old.show(one.expr), self._new.show(another.expr)
             kind = (other or Part.WINDOW) if window else part
-            types = _same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
-            self._add(kind, new.step, *told, detail=_window_change(one.expr, another.expr) if window else detail, same_type=types)
+            types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
+            self._add(kind, new.step, *told, detail=window_change(one.expr, another.expr) if window else detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
             self._add(part, new.step, old=self._old.show(item.expr), detail=f"removed {self._old.show(item.expr)}", same_type=False)
@@ -260,7 +269,7 @@ class _Differ:
 
     def _key_type(self, old: "exp.Expr", new: "exp.Expr") -> bool | None:
         """Whether the state takes the new key for the old one. It does not where nulls come into what had none (the other way it does)."""
-        if _never_null(old) and not _never_null(new):
+        if never_null(old) and not never_null(new):
             return False
         return _same(self._old.type(old), self._new.type(new))
 
@@ -285,7 +294,7 @@ class _Differ:
 
     def _calls(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
         pairs, gone, came = self._matched(old, new, old.calls, new.calls)
-        for one, another in _paired_calls(gone, came):
+        for one, another in paired_calls(gone, came):
             gone.remove(one)
             came.remove(another)
             self._call(one, another, new.step, other)
@@ -304,10 +313,10 @@ class _Differ:
     def _call(self, old: Item, new: Item, step: str, other: Part | None) -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
         told = self._old.show(old.expr), self._new.show(new.expr)
-        if _function(old.expr) != _function(new.expr):
+        if function_of(old.expr) != function_of(new.expr):
             self._add(other or Part.AGGREGATE_CHANGED, step, *told, same_type=same)
             return
-        where = _parting(old.expr, new.expr, step)
+        where = parting(old.expr, new.expr, step)
         part = Part.AGGREGATE_ARGUMENT if where == step else Part.INPUT_OF_STATE
         self._add(other or part, where, *told, same_type=same)
 
@@ -319,7 +328,7 @@ class _Differ:
             return
         aggregate, ranks = block.base, {name: rank for rank, name in enumerate(side.writes)}
         outputs = sorted(side.composed.outputs, key=lambda each: ranks.get(each.name, len(ranks)))
-        uses = [symbol for output in outputs for symbol in _occurrences(output.expr) if symbol[0] == aggregate.id]
+        uses = [symbol for output in outputs for symbol in occurrences(output.expr) if symbol[0] == aggregate.id]
         if len(uses) == len(set(uses)):
             first = {name: place for place, (_, name) in enumerate(uses)}
             aggregate.calls.sort(key=lambda item: first.get(item.name, len(first)))
@@ -345,11 +354,11 @@ class _Differ:
         self._blocks(old.left, new.left, feeds_state or stateful)
         self._blocks(old.right, new.right, feeds_state or stateful)
         other = None if stateful else _without_state(feeds_state)
-        table = "" if stateful else f"the join with {_reads(new.table)}"
+        table = "" if stateful else f"the join with {relations_of(new.table)}"
         if stateful:
             self._kept(old, new)
         if old.kind != new.kind:
-            kinds = _kind_of(old), _kind_of(new)
+            kinds = kind_called(old), kind_called(new)
             detail = table or f"{kinds[0]} -> {kinds[1]}"
             self._add(other or Part.JOIN_TYPE, new.step, old=f"{kinds[0]} join", new=f"{kinds[1]} join", detail=detail)
         unsure = [
@@ -378,7 +387,7 @@ class _Differ:
             more = [item for item in came if item.place[0] == side]
             while lost and more:
                 one, another = lost.pop(0), more.pop(0)
-                where = _parting(one.expr, another.expr, new.step)
+                where = parting(one.expr, another.expr, new.step)
                 told = self._old.show(one.expr), self._new.show(another.expr)
                 same = _same(self._old.type(one.expr), self._new.type(another.expr))
                 self._add(Part.INPUT_OF_STATE, where, *told, detail=f"what the {name} side of the join keeps", same_type=same)
@@ -421,7 +430,7 @@ class _Differ:
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
         if old.kind != new.kind or len(old.inputs) != len(new.inputs):
-            told = " and ".join(_reads(block) for block in old.inputs), " and ".join(_reads(block) for block in new.inputs)
+            told = " and ".join(relations_of(block) for block in old.inputs), " and ".join(relations_of(block) for block in new.inputs)
             self._add(Part.SOURCES, new.step, *told, detail="other relations are united")
         for one, another in zip(old.inputs, new.inputs, strict=False):
             self._blocks(one, another, feeds_state)
@@ -433,7 +442,7 @@ class _Differ:
             self._same_name((old.id, match.name), (new.id, column.name))
             for was, now in zip(match.exprs, column.exprs, strict=False):
                 if self._old.text(was) != self._new.text(now):
-                    self._add(_without_state(feeds_state), _parting(was, now, new.step), self._old.show(was), self._new.show(now))
+                    self._add(_without_state(feeds_state), parting(was, now, new.step), self._old.show(was), self._new.show(now))
 
     def _same_column(self, old: Union, new: Union, exprs: "list[exp.Expr]") -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
@@ -467,7 +476,7 @@ class _Differ:
                 continue
             was = before[name]
             if (self._old.text(was.expr), was.without) != (self._new.text(output.expr), output.without):
-                where = _parting(was.expr, output.expr, output.step)
+                where = parting(was.expr, output.expr, output.step)
                 self._add(Part.PROJECTION, where, _named(was, self._old), _named(output, self._new), detail=f"{_name(output)} changed")
         for name, output in before.items():
             if name not in after:
@@ -489,7 +498,7 @@ class _Differ:
             case Dedup():
                 return ", ".join(side.show(item.expr) for item in operator.keys)
             case Join():
-                return f"{_kind_of(operator)} join with {_reads(operator.table)}"
+                return f"{kind_called(operator)} join with {relations_of(operator.table)}"
             case Limit():
                 return side.show(operator.count)
             case Sort():
@@ -499,7 +508,7 @@ class _Differ:
             case Compute():
                 return ", ".join(side.show(item.expr) for item in operator.items)
             case Scan() | Union():
-                return _reads(Block(base=operator))
+                return relations_of(Block(base=operator))
 
 
 def _kind(operator: Operator) -> tuple[type, bool]:
@@ -544,44 +553,6 @@ def _part_of(operator: Operator, stateful: Part, feeds_state: bool) -> Part:
             return stateful if holds_state(operator) else _without_state(feeds_state)
 
 
-def _what(operator: Operator) -> str:
-    match operator:
-        case Aggregate(distinct=True):
-            return "distinct rows"
-        case Aggregate():
-            return "an aggregation"
-        case Dedup():
-            return "a deduplication"
-        case Join(stateful=True):
-            return "a join of two streams"
-        case Join():
-            return f"the join with {_reads(operator.table)}"
-        case Limit():
-            return "a limit"
-        case Sort():
-            return "an order of rows"
-        case Generate():
-            return "rows made of one row"
-        case Compute():
-            return "computed values"
-        case Scan() | Union():
-            return "a relation"
-
-
-def _reads(block: Block) -> str:
-    """The names of the relations that rows come from."""
-    names: dict[str, None] = {}
-
-    def visit(each: Block) -> None:
-        if isinstance(each.base, Scan):
-            names[each.base.relation] = None
-        for inner in below(each.base):
-            visit(inner)
-
-    visit(block)
-    return ", ".join(names)
-
-
 def _each(items: "Sequence[Condition | Item]", side: _Side) -> str:
     return " AND ".join(side.show(item.expr) for item in items)
 
@@ -601,135 +572,3 @@ def _same(old: str | None, new: str | None) -> bool | None:
 
 def _all(verdicts: list[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
-
-
-def _kind_of(join: Join) -> str:
-    return f"left {join.kind}" if join.kind in ("semi", "anti") else join.kind
-
-
-def _never_null(expr: "exp.Expr") -> bool:
-    """Only what is plain; a column that is declared so counts as one that may be null."""
-    from sqlglot import exp
-
-    match expr:
-        case exp.Paren():
-            return _never_null(expr.this)
-        case exp.Literal() | exp.Boolean() | exp.Is():
-            return True
-        case exp.Anonymous():
-            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(_never_null(each) for each in expr.expressions)
-        case _:
-            return False
-
-
-def _same_window(old: "exp.Expr", new: "exp.Expr") -> bool | None:
-    """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and sessions are another operator."""
-    one, another = _window_call(old), _window_call(new)
-    if one is None or another is None or type(old) is not type(new):
-        return None
-    return one.name.lower() == another.name.lower() and _slides(one) == _slides(another)
-
-
-def _slides(window: "exp.Anonymous") -> bool:
-    arguments = window.expressions
-    return window.name.lower() == "window" and len(arguments) > 2 and arguments[1] != arguments[2]
-
-
-def _is_window(expr: "exp.Expr") -> bool:
-    return _window_call(expr) is not None
-
-
-def _window_call(expr: "exp.Expr") -> "exp.Anonymous | None":
-    from sqlglot import exp
-
-    return next((call for call in expr.find_all(exp.Anonymous) if call.name.lower() in WINDOWS), None)
-
-
-def _window_change(old: "exp.Expr", new: "exp.Expr") -> str:
-    """Which argument of a window differs."""
-    from sqlglot import exp
-
-    one, another = _window_call(old), _window_call(new)
-    if one is None or another is None:
-        return ""
-    if one.name.lower() != another.name.lower():
-        return f"{one.name.lower()} -> {another.name.lower()}"
-    names = ("time", "gap") if one.name.lower() == "session_window" else ("time", "size", "slide", "start")
-    changed = []
-    for place, name in enumerate(names):
-        before, after = one.expressions[place : place + 1], another.expressions[place : place + 1]
-        if before != after:
-            told = [
-                ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column)) or "none"
-                for side in (before, after)
-            ]
-            changed.append(f"{name} {told[0]} -> {told[1]}" if name != "time" else name)
-    return ", ".join(changed)
-
-
-def _paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
-    """Keys that took each other's place: a window and a window, then what reads the same columns, then one single key and another."""
-    pairs: list[tuple[Item, Item]] = []
-    lost, more = list(gone), list(came)
-
-    def pair(alike: Callable[[Item, Item], bool]) -> None:
-        for one in list(lost):
-            another = next((each for each in more if alike(one, each)), None)
-            if another is not None:
-                pairs.append((one, another))
-                lost.remove(one)
-                more.remove(another)
-
-    pair(lambda one, another: _is_window(one.expr) and _is_window(another.expr))
-    pair(lambda one, another: bool(_columns(one.expr) & _columns(another.expr)))
-    if len(lost) == len(more):
-        pairs += zip(lost, more, strict=True)
-    return pairs
-
-
-def _columns(expr: "exp.Expr") -> set[str]:
-    return {name for _, name in symbols_in(expr)}
-
-
-def _paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
-    """Aggregates that took each other's place: by the output's name, then by their order where none is left over."""
-    pairs: list[tuple[Item, Item]] = []
-    lost, more = list(gone), list(came)
-    for one in list(lost):
-        another = next((each for each in more if each.given and each.given == one.given), None)
-        if another is not None:
-            pairs.append((one, another))
-            lost.remove(one)
-            more.remove(another)
-    if len(lost) == len(more):
-        pairs += zip(lost, more, strict=True)
-    return pairs
-
-
-def _function(call: "exp.Expr") -> str:
-    from sqlglot import exp
-
-    wrappers = ""
-    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
-        wrappers += call.key if not isinstance(call, exp.Filter | exp.WithinGroup) else ""
-        call = call.this
-    return f"{wrappers}{call.name.lower()}{' distinct' if call.find(exp.Distinct) is not None else ''}"
-
-
-def _parting(old: "exp.Expr", new: "exp.Expr", step: str) -> str:
-    """The step in which two expressions begin to differ."""
-    while True:
-        step = new.meta.get("step", step)
-        before, after = list(old.iter_expressions()), list(new.iter_expressions())
-        if type(old) is not type(new) or len(before) != len(after):
-            return step
-        unlike = [(one, another) for one, another in zip(before, after, strict=True) if one != another]
-        if len(unlike) != 1:
-            return step
-        old, new = unlike[0]
-
-
-def _occurrences(expr: "exp.Expr") -> list[Symbol]:
-    from sqlglot import exp
-
-    return [(column.table, column.name) for column in expr.find_all(exp.Column, bfs=False)]

@@ -1,0 +1,138 @@
+"""Which expressions of two queries took each other's place, and where do they part?"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from flareiac_spark.sql.functions import WINDOWS
+from flareiac_spark.sql.operators import Item, Symbol, symbols_in
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+    """Keys that took each other's place: a window and a window, then what reads the same columns, then one single key and another."""
+    pairs: list[tuple[Item, Item]] = []
+    lost, more = list(gone), list(came)
+
+    def pair(alike: Callable[[Item, Item], bool]) -> None:
+        for one in list(lost):
+            another = next((each for each in more if alike(one, each)), None)
+            if another is not None:
+                pairs.append((one, another))
+                lost.remove(one)
+                more.remove(another)
+
+    pair(lambda one, another: is_window(one.expr) and is_window(another.expr))
+    pair(lambda one, another: bool(_columns(one.expr) & _columns(another.expr)))
+    if len(lost) == len(more):
+        pairs += zip(lost, more, strict=True)
+    return pairs
+
+
+def _columns(expr: "exp.Expr") -> set[str]:
+    return {name for _, name in symbols_in(expr)}
+
+
+def paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+    """Aggregates that took each other's place: by the output's name, then by their order where none is left over."""
+    pairs: list[tuple[Item, Item]] = []
+    lost, more = list(gone), list(came)
+    for one in list(lost):
+        another = next((each for each in more if each.given and each.given == one.given), None)
+        if another is not None:
+            pairs.append((one, another))
+            lost.remove(one)
+            more.remove(another)
+    if len(lost) == len(more):
+        pairs += zip(lost, more, strict=True)
+    return pairs
+
+
+def function_of(call: "exp.Expr") -> str:
+    from sqlglot import exp
+
+    wrappers = ""
+    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        wrappers += call.key if not isinstance(call, exp.Filter | exp.WithinGroup) else ""
+        call = call.this
+    return f"{wrappers}{call.name.lower()}{' distinct' if call.find(exp.Distinct) is not None else ''}"
+
+
+def parting(old: "exp.Expr", new: "exp.Expr", step: str) -> str:
+    """The step in which two expressions begin to differ."""
+    while True:
+        step = new.meta.get("step", step)
+        before, after = list(old.iter_expressions()), list(new.iter_expressions())
+        if type(old) is not type(new) or len(before) != len(after):
+            return step
+        unlike = [(one, another) for one, another in zip(before, after, strict=True) if one != another]
+        if len(unlike) != 1:
+            return step
+        old, new = unlike[0]
+
+
+def occurrences(expr: "exp.Expr") -> list[Symbol]:
+    from sqlglot import exp
+
+    return [(column.table, column.name) for column in expr.find_all(exp.Column, bfs=False)]
+
+
+def is_window(expr: "exp.Expr") -> bool:
+    return _window_call(expr) is not None
+
+
+def _window_call(expr: "exp.Expr") -> "exp.Anonymous | None":
+    from sqlglot import exp
+
+    return next((call for call in expr.find_all(exp.Anonymous) if call.name.lower() in WINDOWS), None)
+
+
+def window_change(old: "exp.Expr", new: "exp.Expr") -> str:
+    """Which argument of a window differs."""
+    from sqlglot import exp
+
+    one, another = _window_call(old), _window_call(new)
+    if one is None or another is None:
+        return ""
+    if one.name.lower() != another.name.lower():
+        return f"{one.name.lower()} -> {another.name.lower()}"
+    names = ("time", "gap") if one.name.lower() == "session_window" else ("time", "size", "slide", "start")
+    changed = []
+    for place, name in enumerate(names):
+        before, after = one.expressions[place : place + 1], another.expressions[place : place + 1]
+        if before != after:
+            told = [
+                ", ".join(each.sql(dialect="spark") for each in side if not isinstance(each, exp.Column)) or "none"
+                for side in (before, after)
+            ]
+            changed.append(f"{name} {told[0]} -> {told[1]}" if name != "time" else name)
+    return ", ".join(changed)
+
+
+def same_window(old: "exp.Expr", new: "exp.Expr") -> bool | None:
+    """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and sessions are another operator."""
+    one, another = _window_call(old), _window_call(new)
+    if one is None or another is None or type(old) is not type(new):
+        return None
+    return one.name.lower() == another.name.lower() and _slides(one) == _slides(another)
+
+
+def _slides(window: "exp.Anonymous") -> bool:
+    arguments = window.expressions
+    return window.name.lower() == "window" and len(arguments) > 2 and arguments[1] != arguments[2]
+
+
+def never_null(expr: "exp.Expr") -> bool:
+    """Only what is plain; a column that is declared so counts as one that may be null."""
+    from sqlglot import exp
+
+    match expr:
+        case exp.Paren():
+            return never_null(expr.this)
+        case exp.Literal() | exp.Boolean() | exp.Is():
+            return True
+        case exp.Anonymous():
+            return expr.name.lower() in ("coalesce", "nvl", "ifnull") and any(never_null(each) for each in expr.expressions)
+        case _:
+            return False

@@ -1,0 +1,58 @@
+"""What are operators called when people read of them?"""
+
+from flareiac_spark.sql.operators import (
+    Aggregate,
+    Block,
+    Compute,
+    Dedup,
+    Generate,
+    Join,
+    Limit,
+    Operator,
+    Scan,
+    Sort,
+    Union,
+    below,
+)
+
+
+def called(operator: Operator) -> str:
+    match operator:
+        case Aggregate(distinct=True):
+            return "distinct rows"
+        case Aggregate():
+            return "an aggregation"
+        case Dedup():
+            return "a deduplication"
+        case Join(stateful=True):
+            return "a join of two streams"
+        case Join():
+            return f"the join with {relations_of(operator.table)}"
+        case Limit():
+            return "a limit"
+        case Sort():
+            return "an order of rows"
+        case Generate():
+            return "rows made of one row"
+        case Compute():
+            return "computed values"
+        case Scan() | Union():
+            return "a relation"
+
+
+def kind_called(join: Join) -> str:
+    return f"left {join.kind}" if join.kind in ("semi", "anti") else join.kind
+
+
+def relations_of(block: Block) -> str:
+    """The names of the relations that rows come from."""
+    names: dict[str, None] = {}
+
+    def visit(each: Block) -> None:
+        if isinstance(each.base, Scan):
+            names[each.base.relation] = None
+        for inner in below(each.base):
+            visit(inner)
+
+    visit(block)
+    return ", ".join(names)
