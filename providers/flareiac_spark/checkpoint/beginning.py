@@ -2,39 +2,34 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, Effect, Step
-from flareiac_spark.checkpoint.carry_over import FILES, RATE, TABLE
+from flareiac_spark.checkpoint.carry_over import FILES, TABLE
 from flareiac_spark.checkpoint.facts import QueryFacts
 from flareiac_spark.checkpoint.seed import Standing
 from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST
 
-_SPARK: Final = "Spark 4.1"
 
-
-def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts]) -> list[Step]:
-    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is left."""
+def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
+    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is left; None: not looked at."""
     after, start = desired["generation"], desired["start_from"] or CARRY_OVER
     what = f"begins generation {after}"
     left = f"generation {before} stays as it is, and is not used any more"
     if not facts:
-        return [Step(text=what, effect=Effect.NEW_GENERATION, why=f"{left}; no query has run in it")]
+        unused = "; no query has run in it" if facts is not None else ""
+        return [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=f"{left}{unused}")]
     found = [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=left)]
     for query in facts:
         found.extend(_of_query(query, start))
     return found
 
 
-def blockers(desired: Attributes, before: int, facts: Sequence[QueryFacts], every: Sequence[QueryFacts]) -> Iterator[Blocker]:
-    """Why it can not begin so. ``facts`` as in ``steps``; ``every``: of all generations."""
-    after, start = desired["generation"], desired["start_from"] or CARRY_OVER
-    for item in every:
-        if item.number > before and item.number == after and item.standing in (Standing.USED, Standing.UNKNOWN):
+def blockers(desired: Attributes, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
+    """Folders in the way; ``facts`` of all generations. Whether a query can begin so, its job knows."""
+    for item in facts:
+        if item.number == desired["generation"] and item.standing in (Standing.USED, Standing.UNKNOWN):
             yield _in_the_way(desired, item)
-    for query in facts:
-        yield from _refused(before, query, start)
 
 
 def _where(start: str) -> str:
@@ -124,40 +119,6 @@ def _read_again(query: QueryFacts) -> list[str]:
 def _folders(folders: tuple[str, ...]) -> str:
     shown = ", ".join(folders[:2])
     return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
-
-
-def _refused(before: int, query: QueryFacts, start: str) -> Iterator[Blocker]:
-    if start == EARLIEST or not query.sources:
-        return
-    kinds = {kind for kind, _offset, _folders in query.sources}
-    name = _named(query)
-    if start != CARRY_OVER and kinds - {TABLE}:
-        yield Blocker(
-            code="FIK082",
-            summary=f"{name[:1].upper()}{name[1:]} can not start from {start}",
-            why=f"It reads {_kinds(kinds - {TABLE})}. Only tables know which rows came when.",
-            ways_out=_ways_out(before, carried=not query.operators and RATE not in kinds),
-        )
-    elif start == CARRY_OVER and RATE in kinds:
-        why = "A rate stream counts from zero in each generation: it has no position that could be taken over."
-        yield Blocker(code="FIK081", summary=f"{name[:1].upper()}{name[1:]} can not go on", why=why, ways_out=_ways_out(before))
-    elif start == CARRY_OVER and FILES in kinds and query.operators:
-        state = ", ".join(operator for operator, _partitions in query.operators)
-        why = (
-            f"Which files were read is kept together with the state ({state}): {_SPARK} can not go on with the list of files and without "
-            "the state, and the state fits the old query only."
-        )
-        yield Blocker(code="FIK081", summary=f"{name[:1].upper()}{name[1:]} can not go on", why=why, ways_out=_ways_out(before))
-
-
-def _kinds(kinds: set[str]) -> str:
-    return " and ".join(sorted("files" if kind == FILES else f"a {kind} stream" for kind in kinds))
-
-
-def _ways_out(before: int, *, carried: bool = False) -> tuple[str, ...]:
-    again = 'begin anew, and read everything again that can be read:\n  start_from = "earliest"'
-    on = ('go on where the last generation stands:\n  start_from = "carry_over"',) if carried else ()
-    return (*on, again, f"undo: write generation = {before}")
 
 
 def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:

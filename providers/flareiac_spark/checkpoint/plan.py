@@ -8,7 +8,7 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.checkpoint import beginning
-from flareiac_spark.checkpoint.facts import QueryFacts, decode, removable, used
+from flareiac_spark.checkpoint.facts import KEY, QueryFacts, decode, removable, used
 
 
 class CheckpointPlanner:
@@ -129,7 +129,9 @@ def _removable(request: PlanRequest, desired: Attributes) -> tuple[str, ...]:
 def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone: bool) -> tuple[Step, ...]:
     found: list[Step] = []
     if desired["generation"] > recorded["generation"]:
-        found += beginning.steps(desired, recorded["generation"], used(_facts(request), recorded["generation"]))
+        known = isinstance(request.observed, Present) and KEY in request.observed.identity
+        queries = used(_facts(request), recorded["generation"]) if known else None
+        found += beginning.steps(desired, recorded["generation"], queries)
     if desired["location"] != recorded["location"] or gone:
         found.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
     return tuple(found)
@@ -148,8 +150,7 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
             )
         )
     if after > before:
-        facts = _facts(request)
-        found += beginning.blockers(desired, before, used(facts, before), facts)
+        found += beginning.blockers(desired, _facts(request))
     if desired["location"] != recorded["location"] and isinstance(request.observed, Present) and request.observed.identity.get("used"):
         found.append(
             Blocker(

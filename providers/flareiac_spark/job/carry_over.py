@@ -1,19 +1,21 @@
 """What does a job's query read, seen by a checkpoint that is to go on in a new generation? Pure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Project
-from flareiac_spark.checkpoint.carry_over import FILES, TABLE, Query, Stream
-from flareiac_spark.checkpoint.spec import ALL
-from flareiac_spark.places import absolute_place
+from flareiac.sdk.changes import Blocker
+from flareiac.sdk.provider import PlanRequest
+from flareiac_spark.checkpoint.carry_over import FILES, TABLE, Query, Refusal, Stream, decide
+from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST
+from flareiac_spark.job.facts import Facts
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
 
 
-def query_of(attributes: Attributes, folder: str, project: Project, uuids: Mapping[str, str | None] | None = None) -> Query:
+def query_of(attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
     """The query that keeps its offsets in the folder of this name (an output's, or the one for all).
 
     ``uuids``: which table an input is, by its name, where that is known; else tables are told apart by their addresses.
@@ -29,15 +31,62 @@ def query_of(attributes: Attributes, folder: str, project: Project, uuids: Mappi
         order = tuple(streams)
     places = uuids or {}
     return Query(
-        streams=None if order is None else tuple(_stream(*streams[name], places, project) for name in order),
+        streams=None if order is None else tuple(_stream(*streams[name], places) for name in order),
         stateful=bool(stateful_steps(texts, list(streams))) or any(_keeps_state(steps[name]) for name in feeding),
     )
 
 
-def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None], project: Project) -> Stream:
+def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str) -> Iterator[Blocker]:
+    """Why queries of this job can not begin a raised generation with ``start_from = start``."""
+    recorded = request.recorded.attributes if request.recorded else None
+    if recorded is None or start == EARLIEST:
+        return
+    others = sorted({kind for item in desired["inputs"].values() if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE})
+    if start != CARRY_OVER:
+        if others:
+            yield only_tables(desired, start, others)
+        return
+    for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
+        new = query_of(desired, name)
+        on_disk = facts.checkpoints.get(name)
+        if on_disk is None or not (name == ALL or name in recorded["outputs"]):
+            found = decide(new, new, [])
+        else:
+            old = replace(query_of(recorded, name), stateful=bool(on_disk.operators))
+            found = decide(old, new, [kind for kind, _folders in on_disk.sources])
+        if isinstance(found, Refusal):
+            yield can_not_go_on(desired, name, found)
+
+
+def can_not_go_on(desired: Attributes, name: str, refusal: Refusal) -> Blocker:
+    """``carry_over`` is not possible."""
+    return Blocker(
+        code="FIK081",
+        summary=f"{'The query' if name == ALL else f'Output {name}'} can not go on where the last generation stands",
+        why=f"{refusal.why[:1].upper()}{refusal.why[1:]}.",
+        ways_out=(_earliest(desired), "undo the change, or give the new query a job and a checkpoint of its own"),
+    )
+
+
+def only_tables(desired: Attributes, start: str, kinds: Sequence[str]) -> Blocker:
+    """A moment is no beginning for these kinds of sources."""
+    read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
+    return Blocker(
+        code="FIK082",
+        summary=f"{desired['checkpoint']} can not start from {start}",
+        why=f"The job reads {read}. Only tables know which rows came when.",
+        ways_out=(f'go on where the last generation stands, in {desired["checkpoint"]}:\n  start_from = "carry_over"', _earliest(desired)),
+    )
+
+
+def _earliest(desired: Attributes) -> str:
+    return f'begin anew, and read all again that can be read, in {desired["checkpoint"]}:\n  start_from = "earliest"'
+
+
+def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None]) -> Stream:
     match source["kind"]:
         case "files":
-            return Stream(name=name, kind=FILES, place=str(absolute_place(source["path"], project)))
+            return Stream(name=name, kind=FILES, place=source["path"])
         case "table":
             return Stream(name=name, kind=TABLE, place=uuids.get(name) or str(source["table"]))
         case kind:

@@ -9,7 +9,7 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job import blockers as blocking
-from flareiac_spark.job import generation, health
+from flareiac_spark.job import carry_over, generation, health
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import foreign, pinned_otherwise, running
@@ -72,7 +72,8 @@ def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> l
 
 def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts) -> list[Blocker]:
     if is_fresh(recorded, desired):
-        return generation.blockers(request, desired)
+        start = generation.start_of(desired, request.references)
+        return [*carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     return [
         *blocking.of_changes(found, desired, recorded),

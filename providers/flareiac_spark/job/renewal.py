@@ -200,11 +200,10 @@ class _Pair:
         known = self.before()
         found = known[1] if known is not None else None
         before, after = self.renewal.before, self.renewal.after
-        project = self.renewal.applications.project
         if found is not None and before is None:
             return Refusal(why="the job is new, and the query that ran there is not known")
-        new = query_of(after, self.name, project, _uuids(self.renewal.new))
-        old = query_of(before, self.name, project, _uuids(self.renewal.old)) if before is not None and self.old_outputs else new
+        new = query_of(after, self.name, _uuids(self.renewal.new))
+        old = query_of(before, self.name, _uuids(self.renewal.old)) if before is not None and self.old_outputs else new
         if found is not None and found.started is not None:
             old = replace(old, stateful=bool(found.operators))  # the disk knows better than the text
         return decide(old, new, tuple(source.kind for source in found.sources) if found is not None else ())
@@ -361,8 +360,8 @@ class _Renewal:
                 return Beginning(by=self.by, times=times, told=told), f"{where} starts where its streams say: nothing had been read"
 
     def _positions(self, pair: _Pair, carried: Positions, settled: Settled, told: Mapping[str, Data]) -> tuple[Beginning, str]:
-        query = query_of(self.after, pair.name, self.applications.project)
-        before = query_of(self.before or self.after, pair.name, self.applications.project)
+        query = query_of(self.after, pair.name)
+        before = query_of(self.before or self.after, pair.name)
         assert query.streams is not None, "an order that can not be told was refused"
         assert before.streams is not None, "an order that can not be told was refused"
         reached = positions_at(settled)
