@@ -29,7 +29,7 @@ SCHEMA: Final = Block(
             description="The application's log level.",
             default="WARN",
             validators=(one_of("ALL", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"),),
-            effect="restarts the application",
+            effect="live",
         ),
         "runtime_location": Attribute(
             type=STRING,

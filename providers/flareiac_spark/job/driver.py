@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.provider import (
     Applied,
     ApplyRequest,
@@ -66,7 +66,7 @@ class JobDriver:
         for request in requests:
             self._applications.announce(_planned(request)["application"], request.references)
         refused = [item for request in requests if is_renewed(request) for item in refusals(request, self._applications)]
-        return tuple(refused) or analyse(requests, self._applications)
+        return tuple(refused) or self._analysed(requests)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = _planned(request)
@@ -157,6 +157,41 @@ class JobDriver:
         if request.recorded is not None:
             self._stop_by_state(request.address, request.recorded, request.cancel)
         return renew(request, old, target.spec, self._applications)
+
+    def _analysed(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
+        """Asks Spark. An application that is started for the question resumes its jobs, but not those that are about to change: what
+        they were may be what ended it. They are let go again where nothing comes of the apply."""
+        held = self._hold(requests)
+        try:
+            found = analyse(requests, self._applications)
+        except BaseException:
+            self._let_go(held)
+            raise
+        if any(item.severity is Severity.ERROR for item in found) or any(request.cancel.is_set() for request in requests):
+            self._let_go(held)
+        return found
+
+    def _hold(self, requests: Sequence[ApplyRequest]) -> list[ApplyRequest]:
+        if not any((request.payload or {}).get("analyse") for request in requests):
+            return []
+        held = []
+        for request in requests:
+            engine = _planned(request)["application"]
+            entry = self._entry(engine, request.address)
+            if entry is None or entry.state != "running" or liveness(read_status(self._applications.control(engine))) is not Liveness.GONE:
+                continue
+            payload = request.payload or {}
+            if payload.get("analyse") or payload.get("nonce", entry.nonce) != entry.nonce:
+                self._applications.want(engine, request.references, _with(request.address, replace(entry, state="stopped")))
+                held.append(request)
+        return held
+
+    def _let_go(self, held: Sequence[ApplyRequest]) -> None:
+        for request in held:
+            engine = _planned(request)["application"]
+            entry = self._entry(engine, request.address)
+            if entry is not None:
+                self._applications.want(engine, request.references, _with(request.address, replace(entry, state="running")))
 
     # Rollback
 

@@ -25,7 +25,8 @@ class OutputFacts:
 class Facts:
     """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there); ``alive`` and ``phase`` are the application's.
 
-    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``checkpoints`` by output, if started.
+    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
+    nor to be gone. ``checkpoints`` by output, if started.
     """
 
     digest: str | None = None
@@ -33,6 +34,7 @@ class Facts:
     nonce: int = 0
     alive: bool = False
     ended: str = ""
+    silent: str = ""
     phase: str | None = None
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Recorded
-from flareiac_spark.application import Liveness, liveness
+from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.health import complaints
 from flareiac_spark.job.read import heart
 from flareiac_spark.job.spec import is_finite
 
@@ -19,6 +20,7 @@ def inspect_job(address: str, recorded: Recorded, applications: Applications) ->
     wanted = desired.jobs.get(address) if desired else None
     lives = liveness(status)
     first = job.queries[0] if job and job.queries else None
+    silent = why_unknown(status) if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running" else ""
     phase = _phase(recorded, job, lives, wanted.state if wanted else None)
     return {
         "phase": phase,
@@ -32,6 +34,7 @@ def inspect_job(address: str, recorded: Recorded, applications: Applications) ->
         "state_rows": first.state_rows if first else None,
         "failures": job.failures if job else 0,
         "last_error": heart(job),
+        "health": list(complaints(recorded.attributes, job, silent=silent)) if lives is not Liveness.GONE else [],
         "log": str(control.job_log(address)),
         "queries": {query.output: {"id": query.id, "run_id": query.run_id, "batch": query.batch} for query in job.queries} if job else {},
     }

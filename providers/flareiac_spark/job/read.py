@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, References, Unreadable
-from flareiac_spark.application import is_alive
+from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
-from flareiac_spark.checkpoint.folder import damage
+from flareiac_spark.checkpoint.folder import damage, layout_of
 from flareiac_spark.checkpoint.spec import ALL, folder_of
 from flareiac_spark.control import Desired, JobStatus, Status
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
+from flareiac_spark.job.health import complaints
 from flareiac_spark.job.spec import is_finite
+from flareiac_spark.places import absolute_place
 
 
 def read_job(request: ReadRequest, applications: Applications) -> Observation:
@@ -34,7 +36,9 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
     identity = {**request.recorded.identity, KEY: encode(facts)}
-    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=_unhealthy(facts))
+    job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
+    unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" else "")
+    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=unwell)
 
 
 def checkpoints_of(attributes: Attributes, references: References, applications: Applications) -> dict[str, OutputFacts]:
@@ -44,9 +48,10 @@ def checkpoints_of(attributes: Attributes, references: References, applications:
     if checkpoint is None:
         return {}
     place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
+    layout = layout_of(absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity)
     found: dict[str, OutputFacts] = {}
     for output in query_names(attributes):
-        on_disk = read_checkpoint(folder_of(place, checkpoint.identity, output, applications.project))
+        on_disk = read_checkpoint(folder_of(place, layout, output, applications.project))
         if on_disk is not None:
             found[output] = of_disk(on_disk)
     return found
@@ -60,14 +65,16 @@ def query_names(attributes: Attributes) -> list[str]:
 def _facts(address: str, desired: Desired | None, status: Status | None, checkpoints: Mapping[str, OutputFacts]) -> Facts:
     wanted = desired.jobs.get(address) if desired else None
     job = status.jobs.get(address) if status else None
-    alive = is_alive(status)
-    ended = status.application.reason if status is not None and not alive and status.application.phase == "ended" else ""
+    lives = liveness(status)
+    alive = lives is Liveness.ALIVE
+    ended = status.application.reason if status is not None and lives is Liveness.GONE and status.application.phase == "ended" else ""
     return Facts(
         digest=wanted.digest if wanted else None,
         state=wanted.state if wanted else None,
         nonce=wanted.nonce if wanted else 0,
         alive=alive,
         ended=ended,
+        silent=why_unknown(status) if status is not None and lives is Liveness.UNKNOWN else "",
         phase=job.phase if job else None,
         error=heart(job),
         checkpoints=checkpoints,
@@ -84,9 +91,3 @@ def heart(job: JobStatus | None) -> str | None:
 def _live(attributes: Attributes, facts: Facts) -> Attributes:
     by_hand = facts.state == "stopped" and not is_finite(attributes) and not attributes["stopped"]
     return {**attributes, "stopped": True} if by_hand else attributes
-
-
-def _unhealthy(facts: Facts) -> tuple[str, ...]:
-    if facts.alive and facts.phase in ("failed", "backoff"):
-        return (f"{facts.phase}: {facts.error}",)
-    return ()

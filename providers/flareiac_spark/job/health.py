@@ -1,0 +1,73 @@
+"""Is a job that runs well? Compares what its application measures with what its health allows. Pure.
+
+Durations come from the application's own clock, as of its last heartbeat: none is computed here from times of day.
+"""
+
+from collections.abc import Iterator
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_spark.control import JobStatus, QueryStatus
+
+
+def complaints(attributes: Attributes, job: JobStatus | None, *, silent: str) -> tuple[str, ...]:
+    """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application is not known to live."""
+    if silent:
+        return (f"unknown: its application does not answer: {silent}",)
+    if job is None:
+        return ()
+    if job.phase in ("failed", "backoff"):
+        heart = f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
+        return (f"{job.phase}{heart}",)
+    limits = attributes.get("health")
+    if not limits or job.phase not in ("starting", "running", "idle", "stopping"):
+        return ()
+    several = len(job.queries) > 1
+    return tuple(f"{f'output {query.output}: ' if several else ''}{text}" for query in job.queries for text in _of_query(limits, query))
+
+
+def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
+    """The same for a plan, which does not change what is only unwell."""
+    if not isinstance(request.observed, Present):
+        return ()
+    return tuple(
+        warning(
+            "FIK079",
+            f"{request.address} is not well",
+            f"{text[:1].upper()}{text[1:]}. flareiac logs {request.address} tells more.",
+            address=request.address,
+        )
+        for text in request.observed.unhealthy
+    )
+
+
+def _of_query(limits: Attributes, query: QueryStatus) -> Iterator[str]:
+    batch, lag, idle = (_seconds(limits.get(name)) for name in ("max_batch_duration_ms", "max_lag_ms", "max_idle_ms"))
+    if batch is not None and _exceeds(query.running_seconds, batch):
+        at = "the batch under way" if query.batch is None else f"batch {query.batch + 1}"
+        yield f"stuck: {at} has run for {_span(query.running_seconds)}, allowed are {_span(batch)}"
+    elif batch is not None and _exceeds(query.batch_seconds, batch):
+        yield f"slow: batch {query.batch} took {_span(query.batch_seconds)}, allowed are {_span(batch)}"
+    if lag is not None and _exceeds(query.behind_seconds, lag):
+        yield f"behind: it has not caught up with its sources for {_span(query.behind_seconds)}, allowed are {_span(lag)}"
+    if idle is not None and _exceeds(query.quiet_seconds, idle):
+        yield f"quiet: it has committed no batch for {_span(query.quiet_seconds)}, allowed are {_span(idle)}"
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _exceeds(measured: float | None, allowed: float) -> bool:
+    return measured is not None and measured > allowed
+
+
+def _span(seconds: float | None) -> str:
+    """In the greatest unit that leaves a whole number to read: ``45s``, ``12m``, ``3h``, ``2d``."""
+    found, unit = seconds or 0.0, "s"
+    for size, name in ((60, "m"), (60, "h"), (24, "d")):
+        if found < 2 * size:
+            break
+        found, unit = found / size, name
+    return f"{int(found)}{unit}" if found == int(found) or found >= 10 else f"{found:.1f}{unit}"
