@@ -1,7 +1,7 @@
 """The matrix change x source x output: what plan says, what apply does, and which rows are there afterwards, in each combination."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.figure import Figure
@@ -30,7 +30,7 @@ def matrix(directory: Path, only: str = "") -> Iterator[Figure]:
 
 def table(chosen: Sequence[Cell]) -> str:
     """One line for each cell, then what differs in words, then the sum."""
-    head = ("CHANGE", "SOURCE", "OUTPUT", "VERDICT", "WAY", "OUTCOME", "ROWS", "RIGHT", "")
+    head = ("CHANGE", "QUERY", "SOURCE", "OUTPUT", "VERDICT", "WAY", "OUTCOME", "ROWS", "RIGHT", "")
     lines = [head, *(_line(cell) for cell in chosen)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
     told = ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip() for line in lines]
@@ -43,6 +43,7 @@ def _line(cell: Cell) -> tuple[str, ...]:
     change = cell.change
     return (
         change.name,
+        change.family,
         change.before.source,
         change.output,
         cell.verdict or "-",
@@ -54,6 +55,5 @@ def _line(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _counts(texts: "Sequence[str] | object") -> str:
-    assert hasattr(texts, "__iter__")
+def _counts(texts: Iterable[str]) -> str:
     return "+".join("0" if found == "-" else str(found.count(";") + 1) for found in texts) or "-"

@@ -1,14 +1,14 @@
 """One cell of the matrix: a change in one job, what must come of it, and what did."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.bench.matrix_changes import Change, Start, Verdict, Way
+from tests.bench.matrix_change import Change, Start, Verdict, Way
 from tests.bench.matrix_jobs import Job, Output
-from tests.bench.matrix_model import Measured, Memory, emitted, written
-from tests.bench.matrix_rows import LANDED, Row, event, text
+from tests.bench.matrix_model import Measured, Memory, Steady, emitted, written
+from tests.bench.matrix_rows import EACH_ONCE, LANDED, Event, Row, event, text
 
 RUNS_ON, RESTARTED, NEW_QUERY, STOPPED, STARTED = "runs on", "restarted", "new query", "stopped", "started"
 LAID: Final = event("z", "z", 0, 0)
@@ -41,7 +41,7 @@ class Cell:
     @property
     def name(self) -> str:
         """What its blocks are called."""
-        parts = (self.change.name, self.change.before.source, self.change.output, self.change.way.value)
+        parts = (self.change.name, self.change.family, self.change.before.source, self.change.output, self.change.way.value)
         return re.sub(r"\W+", "_", "_".join(part for part in parts if part)).strip("_").lower()
 
     @property
@@ -81,30 +81,45 @@ class _History:
 
     def first(self) -> Mapping[str, list[Row] | str]:
         before = self.change.before
-        if isinstance(before.query, Measured):
-            return {before.outputs[0].table: before.query.first}
-        self._lay(before)
+        match before.query:
+            case Measured(first=first):
+                return {before.outputs[0].table: first}
+            case Steady():
+                return {before.outputs[0].table: EACH_ONCE}
+            case _:
+                self._lay(before)
         if "stopped = true" not in before.lines:
-            self._play(before, 0)
+            self._play(before, before.outputs, _read(before, 0))
         return self.tables
 
     def last(self) -> Mapping[str, list[Row] | str]:
         before, after, way = self.change.before, self.change.after, self.change.way
-        if isinstance(before.query, Measured):
-            return {before.outputs[0].table: before.query.last[way.value]}
-        self.first()
+        match before.query:
+            case Measured(last=last):
+                return {before.outputs[0].table: last[way.value]}
+            case Steady():
+                return {before.outputs[0].table: EACH_ONCE}
+            case _:
+                self.first()
         if way is Way.UNDO:
-            self._play(before, 1)
+            self._play(before, before.outputs, _read(before, 1))
             return self.tables
         self._lay(after)
         if "stopped = true" in after.lines:
             return self.tables
-        for number in self._begin(before, after):
-            self._play(after, number)
+        numbers = self._begin(before, after)
+        labels = {output.label for output in before.outputs}
+        if 0 not in numbers and not after.together:
+            # An output of its own query begins with what is there.
+            self._play(after, [output for output in after.outputs if output.label not in labels], _read(after, 0))
+        if 0 not in numbers and after.more and not before.more:
+            self._play(after, after.outputs, LANDED["more"][0])
+        for number in numbers:
+            self._play(after, after.outputs, _read(after, number))
         return self.tables
 
     def _begin(self, before: Job, after: Job) -> tuple[int, ...]:
-        """The batches that the changed job reads."""
+        """The batches that the changed job reads. Forgets what a new generation leaves behind."""
         match self.change.start or self.change.way:
             case Way.EARLIEST | Start.TRUNCATE:
                 self.memories.clear()
@@ -127,13 +142,17 @@ class _History:
             if output.branch:
                 self.tables.setdefault(output.table, list(laid))
 
-    def _play(self, job: Job, number: int) -> None:
-        assert not isinstance(job.query, Measured), "its rows are given"
-        for output in job.outputs:
+    def _play(self, job: Job, outputs: Sequence[Output], batch: Sequence[Event]) -> None:
+        assert not isinstance(job.query, Measured | Steady), "its rows are given"
+        for output in outputs:
             memory = self.memories.setdefault(output.label, Memory())
-            rows = emitted(job.query, memory, LANDED[job.place][number], output.mode)
+            rows = emitted(job.query, memory, batch, output.mode)
             place = _place(output)
             self.tables[place] = written(self.tables[place], rows, output.mode, output.keys, output.updates)
+
+
+def _read(job: Job, number: int) -> Sequence[Event]:
+    return (*LANDED[job.place][number], *(LANDED["more"][number] if job.more else ()))
 
 
 def _place(output: Output) -> str:

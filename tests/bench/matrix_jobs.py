@@ -48,17 +48,17 @@ class Output:
 class Job:
     """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the checkpoint's block.
 
-    ``code``: a Python step of this text stands between the stream and the SQL.
+    ``more``: it reads the place ``more`` too. ``code``: a Python step of this text stands between the stream and the SQL.
     """
 
     query: Query
     source: str
     outputs: tuple[Output, ...]
     place: str = "events"
-    joined: bool = False
+    more: bool = False
     step: str = "made"
     lines: tuple[str, ...] = ()
-    reading: tuple[str, ...] = ("max_files_per_trigger = 1",)
+    reading: tuple[str, ...]
     interval: str = "1s"
     failures: int = 9
     checkpoint: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ def _table(output: Output, name: str) -> str:
 
 
 def _places(job: Job) -> Sequence[str]:
-    return (job.place, "more") if job.joined else (job.place,)
+    return (job.place, "more") if job.more else (job.place,)
 
 
 def _stream(job: Job, place: str, name: str) -> str:
@@ -118,7 +118,7 @@ def _stream(job: Job, place: str, name: str) -> str:
         case "table":
             lines.append(_block("table", [f"table = table.{place}", *job.reading]))
         case _:
-            lines.append(_block("rate", job.reading or ["rows_per_second = 2"]))
+            lines.append(_block("rate", job.reading))
     return _block(f'stream "{_stream_name(place, job, name)}"', lines)
 
 

@@ -6,14 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.bench.matrix_cells import LAID
 from tests.bench.matrix_jobs import BRANCH, LAKE, source_tables
-from tests.bench.matrix_rows import LANDED, Event, text
+from tests.bench.matrix_rows import LANDED, Event, Row, text
 
 _GONE = 120.0
 
@@ -82,7 +82,7 @@ class Lake:
         assert snapshot is not None, "a row was appended"
         found.manage_snapshots().create_branch(snapshot.snapshot_id, BRANCH).commit()
 
-    def rows(self, table: str, *, branch: bool) -> str:
+    def rows(self, table: str, *, branch: bool, told: Callable[[Sequence[Row]], str] = text) -> str:
         """A table's rows as text; ``gone`` where it is not there."""
         from pyiceberg.exceptions import NoSuchTableError
 
@@ -92,7 +92,7 @@ class Lake:
             return "gone"
         snapshot = found.snapshot_by_name(BRANCH) if branch else None
         scan = found.scan(snapshot_id=snapshot.snapshot_id) if snapshot is not None else found.scan()
-        return text(scan.to_arrow().to_pylist())
+        return told(scan.to_arrow().to_pylist())
 
     def _land_file(self, place: str, name: str, rows: Iterable[Event]) -> None:
         told = [{key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in row.items()} for row in rows]

@@ -49,11 +49,18 @@ class Measured:
 
     sql: str
     first: str
-    last: Mapping[str, str]
+    last: Mapping[Any, str]
     delay: timedelta | None = None
 
 
-Query: TypeAlias = Stateless | Grouped | Unique | Measured
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steady:
+    """The numbers of a rate stream, each of which must come once."""
+
+    sql: str
+
+
+Query: TypeAlias = Stateless | Grouped | Unique | Measured | Steady
 Modelled: TypeAlias = Stateless | Grouped | Unique
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from tests.bench.matrix_model import Grouped, Key, Measured, Stateless, Unique
+from tests.bench.matrix_model import Grouped, Key, Measured, Stateless, Steady, Unique
 from tests.bench.matrix_rows import Event, Row
 
 Fold = Callable[[Any, Event], Any]
@@ -80,13 +80,20 @@ def unique(*keys: str) -> Unique:
     return Unique(sql="SELECT k, m, n AS total FROM events", keys=keys, row=lambda e: {"k": e["k"], "m": e["m"], "total": e["n"]})
 
 
-def join(kind: str, on: str, columns: str, first: str, last: Mapping[str, str]) -> Measured:
+def join(kind: str, on: str, columns: str, first: str, last: Mapping[Any, str]) -> Measured:
     """Two streams, joined within a minute."""
     bound = "e.at BETWEEN o.at AND o.at + INTERVAL 1 MINUTE"
     sql = f"SELECT {columns} FROM events e {kind} JOIN more o ON {on} AND {bound}"
     return Measured(sql=sql, first=first, last=last, delay=timedelta(minutes=1))
 
 
+def two_values(*names: str) -> Callable[[Key, Any], Row]:
+    """A group with two aggregates, by name."""
+    return lambda key, values: {"k": key[0], **dict(zip(names, values, strict=True))}
+
+
 PLAIN: Final = plain()
 SUM: Final = by_k()
 NOBODY: Final = "e.m = o.m AND e.n + o.n > 100"
+
+RATE: Final = Steady(sql="SELECT value AS total FROM events")

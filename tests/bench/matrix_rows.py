@@ -50,6 +50,19 @@ def text(rows: Iterable[Row]) -> str:
     return "; ".join(sorted(told)) or "-"
 
 
+EACH_ONCE: Final = "each number once, from 0 on"
+
+
+def counted(rows: Sequence[Row]) -> str:
+    """Whether the numbers in ``total`` are all there once; which are not."""
+    numbers = sorted(row["total"] for row in rows)
+    twice = sorted({number for at, number in enumerate(numbers[1:]) if number == numbers[at]})
+    missing = sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers))
+    if not numbers or not (twice or missing):
+        return EACH_ONCE if numbers else "-"
+    return f"twice {twice[:5]}, missing {missing[:5]}"
+
+
 def _cell(value: Any) -> str:
     match value:
         case datetime():

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from tests.bench.figure import remark
 from tests.bench.matrix_cells import NEW_QUERY, RESTARTED, RUNS_ON, STARTED, STOPPED, Cell
-from tests.bench.matrix_changes import Verdict, Way
+from tests.bench.matrix_change import Verdict, Way
 from tests.bench.matrix_jobs import Job, declared, table_name, tables_alone
 from tests.bench.matrix_lake import Lake
+from tests.bench.matrix_model import Steady
+from tests.bench.matrix_rows import counted, text
 
 _SETTLES: Final = 240.0
 _QUIET: Final = 15.0
@@ -19,9 +21,10 @@ _QUIET: Final = 15.0
 
 
 def run(root: Path, cells: Sequence[Cell]) -> None:
-    """Fills in what is found of each cell."""
+    """Fills in what is found of each cell. Raises ``RuntimeError`` with what a command said that ended otherwise than it must."""
     lake = Lake(root)
-    lake.run("init")
+    if not (root / ".flareiac.lock.hcl").is_file():
+        lake.run("init")
     try:
         _Course(lake, cells).run()
     finally:
@@ -171,7 +174,8 @@ class _Course:
             ]
 
     def _found(self, cell: Cell, wanted: Mapping[str, str]) -> dict[str, str]:
-        return {table: self.lake.rows(f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@")) for table in wanted}
+        told = counted if isinstance(cell.change.before.query, Steady) else text
+        return {table: self.lake.rows(f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@"), told=told) for table in wanted}
 
     def _batches(self) -> object:
         return [(name, job["phase"], [query["batch"] for query in job["queries"]]) for name, job in sorted(self.lake.jobs().items())]
