@@ -44,11 +44,3 @@ def _defines_window(_token: "Token", name: "Token | None", word: "Token | None")
     from sqlglot.tokenizer_core import TokenType
 
     return name is not None and word is not None and word.token_type is TokenType.ALIAS and name.token_type is not TokenType.L_PAREN
-
-
-def literals(sql: str) -> list[str]:
-    """The texts in quotes as they are written, sorted. Takes SQL that can be read here."""
-    import sqlglot
-    from sqlglot.tokenizer_core import TokenType
-
-    return sorted(token.text for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING)
