@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from logging import Logger
 from pathlib import Path
@@ -12,7 +12,7 @@ from flareiac_spark.control import Finish, Marks, Operation, Result, Target, Tri
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, ancestors
+from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stream_run import run_stream
 
@@ -54,14 +54,14 @@ def serve(operation: Operation, shop: Workshop) -> Result:
 
 def _carries(session: Any, target: Target, work: Marks) -> bool:
     """Newest first, up to the first commit of an earlier batch of the same query: what is older can not be of this batch."""
-    for snapshot in ancestors(_loaded(session, target), target.branch):
-        batch = _batch_of(snapshot.summary(), target, work.query_id)
+    for commit in commits(_loaded(session, target), target.branch):
+        batch = _batch_of(commit.summary, target, work.query_id)
         if batch is not None:
             return batch == work.batch
     return False
 
 
-def _batch_of(summary: Any, target: Target, query_id: str) -> int | None:
+def _batch_of(summary: Mapping[str, str], target: Target, query_id: str) -> int | None:
     """The batch that a snapshot is of, None if another query or output wrote it."""
     query, batch = _EPOCHS if target.epochs else _OWN
     if summary.get(query) != query_id or (not target.epochs and summary.get(OUTPUT) != target.output):
@@ -74,9 +74,9 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
     """One commit that carries the mark; where an ancestor has it, what was before that one is the answer."""
     target, shown = work.target, ".".join(work.target.identifier)
     table = _loaded(session, target)
-    for snapshot in ancestors(table, target.branch):
-        if snapshot.summary().get(REBUILD) == work.mark:
-            return Truncated(snapshot_id=snapshot.parentId(), found=True)
+    for commit in commits(table, target.branch):
+        if commit.summary.get(REBUILD) == work.mark:
+            return Truncated(snapshot_id=table.snapshot(commit.id).parentId(), found=True)
     if time.time() - work.asked > _PATIENCE:
         raise Refusal("ASKED_LONG_AGO", f"{shown} was to be emptied for {work.mark}, but that was asked too long ago. Apply again.")
     head = table.snapshot(target.branch or "main")
