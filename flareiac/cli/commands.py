@@ -3,6 +3,7 @@
 import typer
 
 from flareiac.cli import checkpoint, core, running, start, state
+from flareiac.cli import table as tables
 from flareiac.cli.exit_codes import table
 
 app = typer.Typer(
@@ -20,3 +21,4 @@ for group in (start, core, running):
     group.register(app)
 app.add_typer(state.app, name="state")
 app.add_typer(checkpoint.app, name="checkpoint")
+app.add_typer(tables.app, name="table")

@@ -314,6 +314,23 @@ class Collecting(Protocol):
         ...
 
 
+@runtime_checkable
+class Restoring(Protocol):
+    """A driver whose resources keep earlier states of themselves, and can be set back to one."""
+
+    def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
+        """Its states, newest first: ``id``, ``at`` (ms since 1970), ``operation``, ``writer`` (in words), ``added``, ``deleted``, ``total``
+        (rows, None where not known), ``current``, ``names`` (of tags and branches). Raises ``Failure``.
+        """
+        ...
+
+    def restore(self, request: ApplyRequest) -> Outcome:
+        """Sets it back. ``request.payload``: ``to`` (an id, or None), and ``known``: what others recorded before they emptied it, each with
+        ``snapshot_id`` (None: it was empty), ``branch`` (None: the main one) and ``why`` in words.
+        """
+        ...
+
+
 class Steer(StrEnum):
     """What a person can ask of something that runs, beside changing it."""
 

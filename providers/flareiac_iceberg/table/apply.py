@@ -8,17 +8,31 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    NotApplied,
+    Observation,
+    Outcome,
+    Project,
+    ReadRequest,
+    Recorded,
+    References,
+    Unreadable,
+)
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import absolute_location
 from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
-from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop
+from flareiac_iceberg.table.commit import Conflict, Exists, commit, commit_on, create, drop
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.evolve import updates
 from flareiac_iceberg.table.metadata import created_by, load, taken_apart
 from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
+from flareiac_iceberg.table.restore import messages, rows, way_back
+from flareiac_iceberg.table.restore import requirements as restore_requirements
+from flareiac_iceberg.table.restore import updates as restore_updates
 from flareiac_iceberg.table.spec import spec_of
 
 ATTEMPTS: Final = 20
@@ -95,6 +109,38 @@ class TableDriver:
         kept = "" if purge else f"; its last metadata file is {location}"
         identity = {**recorded.identity, "metadata_location": location}
         return Applied(attributes=recorded.attributes, identity=identity, messages=(f"dropped {target.full_name}{kept}",))
+
+    def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
+        """The snapshots of the recorded table. Raises ``Failure``."""
+        del address
+        target = target_of(recorded.attributes, references)
+        return rows(self._own(target, recorded)[1])
+
+    def restore(self, request: ApplyRequest) -> Outcome:
+        """Sets main back (or the branch that was emptied) in one commit, which fails if anybody wrote meanwhile."""
+        recorded = _recorded(request)
+        try:
+            target = target_of(recorded.attributes, request.references)
+            found = self._own(target, recorded)
+            way = way_back(found[1], target.full_name, request.payload["to"], request.payload["known"])
+            if way.head == way.target.id:
+                said: tuple[str, ...] = (f"{request.address} stands at snapshot {way.head} already",)
+                return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=said)
+            commit_on(self._connections, target, restore_requirements(found[1], way), restore_updates(found[1], way))
+            return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
+        except Conflict:
+            return NotApplied(diagnostics=(_written_meanwhile(target),))
+        except Failure as failure:
+            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+
+    def _own(self, target: Target, recorded: Recorded) -> tuple[str, Attributes]:
+        """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
+        found = self._metadata(target)
+        if found is None:
+            raise Failure(_moved(target, "it is gone"))
+        if found[1]["table-uuid"] != recorded.identity.get("uuid"):
+            raise Failure(_moved(target, "its uuid is another one"))
+        return found
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
         """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to change."""
@@ -222,6 +268,14 @@ def _moved(target: Target, what: str) -> Diagnostic:
         "FII040",
         f"The table {target.full_name} is not what the plan was made for",
         f"{what[0].upper()}{what[1:]}. Nothing of this change took effect. Make a new plan and look at it.",
+    )
+
+
+def _written_meanwhile(target: Target) -> Diagnostic:
+    return error(
+        "FII073",
+        f"The table {target.full_name} was written while it was to be set back",
+        "Somebody else writes it. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, and try again.",
     )
 
 

@@ -59,6 +59,11 @@ def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
 
 def commit(connections: Connections, target: Target, metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> None:
     """One commit on top of this metadata's uuid and ids; with ``empty`` only if there are no rows. Raises ``Conflict`` or ``Failure``."""
+    commit_on(connections, target, requirements(metadata, empty=empty), updates)
+
+
+def commit_on(connections: Connections, target: Target, needs_met: Iterable[Attributes], updates: Iterable[Attributes]) -> None:
+    """One commit, if these requirements are met. Raises ``Conflict`` or ``Failure``."""
     catalog = connections.get(target.catalog)  # before the imports, as in ``create``
     from pydantic import TypeAdapter
     from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
@@ -67,7 +72,7 @@ def commit(connections: Connections, target: Target, metadata: Attributes, updat
     update = TypeAdapter(TableUpdate)
     requirement = TypeAdapter(TableRequirement)
     steps = tuple(update.validate_python(item) for item in updates)
-    needs = tuple(requirement.validate_python(item) for item in requirements(metadata, empty=empty))
+    needs = tuple(requirement.validate_python(item) for item in needs_met)
     with trouble_told(target.catalog):
         try:
             table = catalog.load_table((*target.namespace.split("."), target.name))

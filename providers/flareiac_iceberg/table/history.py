@@ -64,6 +64,25 @@ def by_id(metadata: Attributes, snapshot_id: int) -> Commit | None:
     return next((_commit(item) for item in metadata.get("snapshots") or () if item["snapshot-id"] == snapshot_id), None)
 
 
+def heads(metadata: Attributes) -> dict[str, int]:
+    """The snapshot of each branch and tag, by name; main is left out while the table has never been written."""
+    found: dict[str, int] = {name: item["snapshot-id"] for name, item in (metadata.get("refs") or {}).items()}
+    head = current(metadata)
+    return found if head is None else {MAIN: head, **found}
+
+
+def told(item: Commit) -> str:
+    """Who made a snapshot, in words."""
+    if item.query is not None:
+        output = f", output {item.output}" if item.output else ""
+        return f"query {item.query}, batch {item.batch}{output}"
+    if item.run is not None:
+        return f"run {item.run}"
+    if item.marks:
+        return ", ".join(f"{name} {value}" for name, value in sorted(item.marks.items()))
+    return f"{item.engine} {item.app}".strip() or "not known"
+
+
 def _commit(item: Attributes) -> Commit:
     summary = item.get("summary") or {}
     batch = summary.get(_BATCH, summary.get(_EPOCH))

@@ -1,0 +1,64 @@
+"""``table snapshots`` and ``table rollback``: earlier states of a table, and the way back to one."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import Json
+
+app = typer.Typer(help="Look at the snapshots of tables, and go back to one.", no_args_is_help=True, rich_markup_mode=None)
+Address = Annotated[str, typer.Argument(help="The address of a table.", metavar="ADDRESS")]
+
+
+@app.command()
+def snapshots(
+    address: Address,
+    as_json: Json = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, from the newest on.")] = 20,
+) -> int:
+    """List the snapshots of a table, newest first: when, who wrote, how many rows."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.table import snapshots as look
+    from flareiac.render.snapshots_text import snapshots_json, snapshots_text
+
+    bench = Bench(root=terminal.CURRENT.root)
+    try:
+        rows = look(bench, address)
+    finally:
+        bench.close()
+    if as_json:
+        terminal.out(json.dumps(snapshots_json(address, rows[:limit]), indent=2))
+    else:
+        terminal.out(snapshots_text(address, rows[:limit], more=max(0, len(rows) - limit)))
+    return ExitCode.DONE
+
+
+@app.command()
+def rollback(
+    address: Address,
+    to: Annotated[int | None, typer.Option("--to", help="A snapshot id; without it, the one before the table was emptied.")] = None,
+) -> int:
+    """Set a table back to an earlier snapshot. The jobs that write it, or stream from it, must have stopped."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.table import rollback as go_back
+    from flareiac.model.events import Event
+    from flareiac.render.apply_text import event_line
+    from flareiac.sdk.validators import parse_duration
+
+    def emit(event: Event) -> None:
+        terminal.say(event_line(event, colour=False) or "")
+
+    timeout = parse_duration(terminal.CURRENT.lock_timeout)
+    if timeout is None:
+        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
+    bench = Bench(root=terminal.CURRENT.root)
+    try:
+        said = go_back(bench, address, to, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
+    finally:
+        bench.close()
+    for line in said:
+        terminal.out(line)
+    return ExitCode.DONE
