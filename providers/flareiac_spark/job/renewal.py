@@ -6,7 +6,7 @@ again gives the same result: only the new definition in ``desired.json`` makes a
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, assert_never
@@ -14,6 +14,7 @@ from typing import Final, assert_never
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
+from flareiac.sdk.changes import Blocker
 from flareiac.sdk.provider import ApplyRequest, Resolved
 from flareiac_spark.application import Liveness, liveness, run_operation
 from flareiac_spark.application.liveness import jvm_of
@@ -42,7 +43,7 @@ from flareiac_spark.control import (
 from flareiac_spark.control.moments import moment_of
 from flareiac_spark.control.operations import Work
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.job.carry_over import query_of
+from flareiac_spark.job.carry_over import can_not_go_on, only_tables, query_of
 from flareiac_spark.job.definition import spec_of
 
 _A_WHILE: Final = 600.0
@@ -190,11 +191,11 @@ class _Pair:
         if self.renewal.start_from == CARRY_OVER:
             decision = self.decision()
             if isinstance(decision, Refusal):
-                raise Failure(can_not_go_on(self.renewal.address, self.name, decision))
+                raise Failure(refused(self.renewal.address, can_not_go_on(self.renewal.after, self.name, decision)))
         elif self.renewal.start_from != EARLIEST:
             others = sorted({item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)} - {"table"})
             if others:
-                raise Failure(only_tables(self.renewal.address, self.renewal.start_from, others))
+                raise Failure(refused(self.renewal.address, only_tables(self.renewal.after, self.renewal.start_from, others)))
 
     def decision(self) -> Decision:
         known = self.before()
@@ -444,20 +445,10 @@ def _checkpoint(request: ApplyRequest) -> Resolved:
     return request.references[reference.address]
 
 
-def can_not_go_on(address: str, output: str, refusal: Refusal) -> Diagnostic:
-    """Why ``carry_over`` is not possible."""
-    why = f"{refusal.why[:1].upper()}{refusal.why[1:]}"
-    detail = f'{why}. Nothing was stopped or changed. Write start_from = "earliest" in the checkpoint to read all again.'
-    return error("FIK081", f"Output {output} can not go on where the last generation stands", detail, address=address)
-
-
-def only_tables(address: str, start_from: str, kinds: Sequence[str]) -> Diagnostic:
-    """Why a moment is no beginning for these sources."""
-    detail = (
-        f"A stream of kind {' and '.join(kinds)} knows no moment to start from. Nothing was stopped or changed. Write start_from = "
-        '"carry_over" or "earliest" in the checkpoint.'
-    )
-    return error("FIK082", f"Only tables can start from {start_from}", detail, address=address)
+def refused(address: str, blocker: Blocker) -> Diagnostic:
+    """What a plan would have blocked."""
+    ways = "".join(f"\n- {way}" for way in blocker.ways_out)
+    return error(blocker.code, blocker.summary, f"{blocker.why} Nothing was stopped or changed.{ways}", address=address)
 
 
 def in_the_way(address: str, folder: Path, state: Standing) -> Diagnostic:
