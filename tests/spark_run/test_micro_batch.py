@@ -532,4 +532,4 @@ def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pyte
     assert (search.newest(table), search.newest(table)) == (7, 7)
     assert marks.BatchSearch("c", "other", None).newest(table) is None
     assert marks.BatchSearch("other", "o", None).newest(table) is None
-    assert len(list(marks.ancestors(table, None))) == 6
+    assert len(list(marks.commits(table, None))) == 6

@@ -39,17 +39,22 @@ class Commit:
     summary: Mapping[str, str]
 
 
-def ancestors(table: Any, branch: str | None) -> Iterator[Commit]:
-    """The snapshots of a branch of Iceberg's table object, newest first, as far as they live."""
+def ancestors(table: Any, branch: str | None) -> Iterator[Any]:
+    """Iceberg's snapshots of a branch, newest first, as far as they live; each is asked of the JVM when it is wanted."""
     snapshot = table.snapshot(branch or "main")
-    for _ in range(_ONE_BY_ONE):
-        if snapshot is None:
-            return
-        yield Commit(snapshot.snapshotId(), snapshot.summary())
+    while snapshot is not None:
+        yield snapshot
         parent = snapshot.parentId()
         snapshot = None if parent is None else table.snapshot(parent)
-    if snapshot is not None:
-        yield from _at_once(table, snapshot.snapshotId())
+
+
+def commits(table: Any, branch: str | None) -> Iterator[Commit]:
+    """As ``ancestors``, and quick where there are thousands."""
+    for number, snapshot in enumerate(ancestors(table, branch)):
+        if number == _ONE_BY_ONE:
+            yield from _at_once(table, snapshot.snapshotId())
+            return
+        yield Commit(snapshot.snapshotId(), snapshot.summary())
 
 
 def _at_once(table: Any, snapshot_id: int | None) -> Iterator[Commit]:
@@ -76,7 +81,7 @@ class BatchSearch:
     def newest(self, table: Any) -> int | None:
         """None if no living ancestor carries a mark of this output. ``table`` as it is now."""
         found, head = None, None
-        for snapshot in ancestors(table, self._branch):
+        for snapshot in commits(table, self._branch):
             head = snapshot.id if head is None else head
             if snapshot.id == self._looked_at:
                 found = self._newest
