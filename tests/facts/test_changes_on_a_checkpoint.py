@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.facts.ids import fact
 from tests.facts.lake import EVENT, Lake, batches, entry, forget
 
 pytestmark = pytest.mark.jvm
@@ -107,6 +108,7 @@ def test_files_per_trigger_may_change(lake: Lake) -> None:
     assert batches(lake.checkpoint(), "commits") == [0, 1, 2]
 
 
+@fact("pinned.conf")
 def test_a_pinned_conf_keeps_its_first_value(lake: Lake) -> None:
     """Class *no effect*: the offset log, not the session, says how many shuffle partitions a query has."""
     lake.create("out", COLUMNS)

@@ -7,6 +7,7 @@ from pathlib import Path
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import MEANINGS
 from flareiac.render.reference import END, START, reference
+from flareiac_spark.job.spark_rules import RULES, Verdict
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -24,6 +25,18 @@ def test_the_exit_codes_are_those_of_the_command_line() -> None:
         "<!-- end of exit codes -->",
         f"<!-- exit codes -->\n| code | meaning |\n|---|---|\n{rows}<!-- end of exit codes -->\n",
     )
+
+
+def test_the_rules_of_spark_are_those_of_the_planner() -> None:
+    words = {
+        Verdict.TAKES: "restarts on its checkpoint",
+        Verdict.MIXES: "blocked until `accept_result_change` holds the plan's token, or a new generation",
+        Verdict.REFUSES: "blocked until a new generation",
+        Verdict.IGNORES: "told: no effect",
+    }
+    rows = "".join(f"| {rule.what} | {words[rule.verdict]} |\n" for verdict in Verdict for rule in RULES if rule.verdict is verdict)
+    start, end = "<!-- rules of Spark -->", "<!-- end of rules of Spark -->"
+    _check(start, end, f"{start}\n| Spark {RULES[0].spark} ... | and so the job is |\n|---|---|\n{rows}{end}\n")
 
 
 def _check(start: str, end: str, wanted: str) -> None:

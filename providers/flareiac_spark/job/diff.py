@@ -144,11 +144,20 @@ class _Comparison:
         return self._facts.started and sorted(_sources(self._old["inputs"])) != sorted(_sources(self._new["inputs"]))
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
-        what = "the number of streams" if len(before) != len(after) else "what a stream reads"
+        kinds = [
+            sorted(item["source"]["kind"] for item in side["inputs"].values() if item["kind"] == "stream")
+            for side in (self._old, self._new)
+        ]
+        if len(before) != len(after):
+            what, found = "the number of streams", rule("source.count")
+        elif kinds[0] != kinds[1]:
+            what, found = "what a stream reads", rule("source.kind")
+        else:
+            what, found = "what a stream reads", rule("source.path" if "files" in kinds[0] else "source.table-other")
         return Refused(
             path=("inputs",),
             text=what,
-            why=f"The checkpoint's offsets belong to {_listed(before)}. {SPARK} can not go on from them with {_listed(after)}.",
+            why=f"The checkpoint's offsets belong to {_listed(before)}, and the job would read {_listed(after)}. {found}.",
             undo=f"read {_listed(before)} again",
         )
 
@@ -161,10 +170,7 @@ class _Comparison:
             else:
                 same = before == after
             if not same:
-                why = (
-                    "The checkpoint keeps offsets by the position of a stream in the query. In another order, or without one of them, "
-                    f"{SPARK} takes the offsets of one stream for another, or does not start."
-                )
+                why = f"The checkpoint keeps offsets by the position of a stream in the query. In another one {rule('source.order')}."
                 undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
                 yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order", why=why, undo=undo)
 

@@ -34,6 +34,11 @@ _ON_STATE: Final[Mapping[Part, tuple[str, str]]] = {
     Part.STATE_REMOVED: ("change.state-removed",) * 2,
 }
 """The rule for each part where the state's types and shape stay the same, and where they do not."""
+_FINER: Final[Mapping[tuple[Part, str], tuple[str, str]]] = {
+    (Part.GROUPING_KEYS, "only their order"): ("change.grouping-key-order", "change.grouping-key-added"),
+    (Part.JOIN_COLUMNS, "only their order"): ("change.join-key-equal-columns", "change.join-output-columns"),
+}
+"""The same for details of a part that Spark treats in their own way."""
 _JOINS: Final[Mapping[tuple[str, str], str]] = {
     ("left", "inner"): "change.left-to-inner-join",
     ("full", "inner"): "change.full-to-inner-join",
@@ -182,7 +187,7 @@ class _Steps:
             case Part.JOIN_TYPE:
                 return self._join_type(difference)
             case part:
-                same, other = (rule(name) for name in _ON_STATE[part])
+                same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
                 if same == other or difference.same_type is not None:
                     return self._by_rule(difference, other if difference.same_type is False else same)
                 why = f"Whether the state keeps its types can not be told here. If it does, {same}. If not, it {other.what}"
