@@ -1,6 +1,7 @@
 """``python -m tests.bench NAME... [--blocks N] [--in DIRECTORY]``; without a name, the names there are."""
 
 import argparse
+import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +20,28 @@ def _throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from throughput(directory, rows)
 
 
+def _restart(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.restart_figures import restart
+
+    yield from restart(directory, rows)
+
+
+def _jobs(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.jobs_figures import jobs
+
+    yield from jobs(directory, rows)
+
+
 def _matrix(directory: Path, _blocks: int, only: str = "") -> Iterator[Figure | NotMeasured]:
     from tests.bench.matrix import matrix
 
     yield from matrix(directory, only)
+
+
+def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.chaos import chaos
+
+    yield from chaos(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
@@ -32,8 +51,11 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "bookkeeping": (core_figures.bookkeeping, 1_000),
     "create-tables": (core_figures.create_tables, 100),
     "throughput": (_throughput, 60_000),
+    "restart": (_restart, 200),
+    "jobs": (_jobs, 1_000),
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),
+    "chaos": (_chaos, 200),
 }
 """By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
@@ -45,12 +67,18 @@ def main() -> int:
     parser.add_argument("--blocks", type=int, help="how many blocks the work has")
     parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
     parser.add_argument("--only", default="", help="of the matrix: the cells whose name contains one of these words, with commas between")
+    parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
+    parser.add_argument("--seed", type=int, help="of chaos: repeats one")
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
         return 0
     names = list(MEASUREMENTS) if "all" in given.names else given.names
-    measurements: Mapping[str, tuple[Measurement, int]] = {**MEASUREMENTS, "matrix": (partial(_matrix, only=given.only), 0)}
+    measurements: Mapping[str, tuple[Measurement, int]] = {
+        **MEASUREMENTS,
+        "matrix": (partial(_matrix, only=given.only), 0),
+        "chaos": (partial(_chaos, seed=given.seed), given.kills),
+    }
     results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]
     return 0 if all(results) else 1
 

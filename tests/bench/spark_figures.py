@@ -8,6 +8,7 @@ import sys
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from tests.bench.programs import Command
 
 _FILES, _WARM_UP = 16, 4
 _ROUNDS = 3
-_DEADLINE = 900.0
-_FLIGHTS = (("ts", "timestamptz"), ("carrier", "string"), ("delay", "long"))
+DEADLINE = 900.0
+FLIGHTS = (("ts", "timestamptz"), ("carrier", "string"), ("delay", "long"))
 _SPARK_SCHEMA = "ts timestamp, carrier string, delay bigint"
 
 
@@ -40,7 +41,7 @@ QUERIES = (
     Query(
         name="append",
         sql="SELECT ts, upper(carrier) AS carrier, delay * 60 AS delay FROM raw WHERE delay IS NOT NULL",
-        columns=_FLIGHTS,
+        columns=FLIGHTS,
     ),
     Query(
         name="aggregation",
@@ -54,7 +55,7 @@ QUERIES = (
 
 def throughput(directory: Path, rows: int) -> Iterator[Figure]:
     """``rows`` per file, one file per batch; the first batches warm the JVM up and are not counted."""
-    lake = _Lake(directory, rows)
+    lake = Lake(directory, rows)
     for query in QUERIES:
         ours: list[float] = []
         theirs: list[float] = []
@@ -69,13 +70,13 @@ def throughput(directory: Path, rows: int) -> Iterator[Figure]:
         )
 
 
-class _Lake:
+class Lake:
     """A SQLite catalog, the files to read, and both ways to run a query over them."""
 
-    def __init__(self, root: Path, rows: int) -> None:
+    def __init__(self, root: Path, rows: int, files: int = _FILES) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
-        self.root, self.rows = root, rows
+        self.root, self.rows, self.files = root, rows, files
         self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse")
         self.catalog.create_namespace("bench")
         self.launch = Launch(java_home=require_java().home, jars=_jars(), master="local[2]", memory="1g")
@@ -84,14 +85,14 @@ class _Lake:
     def flareiac(self, query: Query, name: str) -> float:
         """Rows per second as a job of FlareIaC's driver."""
         control = ControlDirectory(self.root / f"runtime-{name}")
-        job = DesiredJob(digest=uuid.uuid4().hex, spec=self._spec(query, name, self._table(query, name)))
-        settings = ApplicationSettings(digest="a1", name=name, conf=self._conf())
+        job = DesiredJob(digest=uuid.uuid4().hex, spec=self.spec(query, name, self.make_table(query, name)))
+        settings = ApplicationSettings(digest="a1", name=name, conf=self.conf())
         control.update_desired(
             lambda desired: replace(desired, application=settings, jobs={"job.bench": job}), lineage="bench", workspace="default"
         )
-        ensure_running(control, self.launch, timeout=_DEADLINE)
+        ensure_running(control, self.launch, timeout=DEADLINE)
         try:
-            ended = wait_for(control, _has_ended, timeout=_DEADLINE)
+            ended = wait_for(control, _has_ended, timeout=DEADLINE)
             if ended != "completed":
                 raise RuntimeError(f"the job {name} ended as {ended}: {control.read_status()}")
         finally:
@@ -100,16 +101,22 @@ class _Lake:
 
     def handwritten(self, query: Query, name: str) -> float:
         """Rows per second as a program of its own, with the same settings of Spark."""
-        self._table(query, name)
+        self.make_table(query, name)
+        self.run_program("handwritten.py", name, query)
+        return self._rate(name)
+
+    def run_program(self, program: str, name: str, query: Query, more: Mapping[str, Any] | None = None) -> None:
+        """Runs a program beside this module to its end; its argument is a file ``NAME.json`` with its settings."""
         settings = {
-            "conf": {**self._conf(), **launch_conf(self.launch), "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"},
+            "conf": {**self.conf(), **launch_conf(self.launch), "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"},
             "schema": _SPARK_SCHEMA,
             "path": str(self.root / "files"),
             "sql": query.sql,
             "mode": query.mode,
             "watermark": query.watermark,
-            "checkpoint": str(self._checkpoint(name)),
+            "checkpoint": str(self.checkpoint(name)),
             "table": f"lake.bench.{name}",
+            **(more or {}),
         }
         file = self.root / f"{name}.json"
         file.write_text(json.dumps(settings))
@@ -119,22 +126,20 @@ class _Lake:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
         }
-        program = Path(__file__).parent / "handwritten.py"
-        Command(words=(sys.executable, str(program), str(file)), directory=self.root, environment=environment).run()
-        return self._rate(name)
+        Command(words=(sys.executable, str(Path(__file__).parent / program), str(file)), directory=self.root, environment=environment).run()
 
     def _rate(self, name: str) -> float:
         """From the times at which Spark wrote down its commits: those are there whoever ran the query."""
-        commits = [path for path in (self._checkpoint(name) / "commits").iterdir() if path.name.isdigit()]
+        commits = [path for path in (self.checkpoint(name) / "commits").iterdir() if path.name.isdigit()]
         times = {int(path.name): path.stat().st_mtime for path in commits}
         if len(times) < _FILES:
             raise RuntimeError(f"{name} committed {len(times)} batches of {_FILES}")
         return (_FILES - 1 - _WARM_UP) * self.rows / (times[_FILES - 1] - times[_WARM_UP])
 
-    def _checkpoint(self, name: str) -> Path:
+    def checkpoint(self, name: str) -> Path:
         return self.root / "checkpoints" / name
 
-    def _conf(self) -> dict[str, str]:
+    def conf(self) -> dict[str, str]:
         catalog = "spark.sql.catalog.lake"
         return {
             catalog: "org.apache.iceberg.spark.SparkCatalog",
@@ -147,12 +152,12 @@ class _Lake:
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         }
 
-    def _spec(self, query: Query, name: str, table_uuid: str) -> dict[str, Any]:
+    def spec(self, query: Query, name: str, table_uuid: str) -> dict[str, Any]:
         source = {
             "kind": "files",
             "path": str(self.root / "files"),
             "format": "json",
-            "columns": _spelled(_FLIGHTS),
+            "columns": _spelled(FLIGHTS),
             "max_files_per_trigger": 1,
         }
         stream: dict[str, Any] = {"name": "raw", "kind": "stream", "source": source}
@@ -165,7 +170,7 @@ class _Lake:
             "uuid": table_uuid,
             "mode": query.mode,
             "columns": _spelled(query.columns),
-            "checkpoint": str(self._checkpoint(name)),
+            "checkpoint": str(self.checkpoint(name)),
         }
         steps = [{"name": "result", "sql": query.sql}]
         return {
@@ -177,7 +182,7 @@ class _Lake:
             "outputs": [output],
         }
 
-    def _table(self, query: Query, name: str) -> str:
+    def make_table(self, query: Query, name: str) -> str:
         from pyiceberg.schema import Schema
         from pyiceberg.types import LongType, NestedField, StringType, TimestamptzType
 
@@ -188,8 +193,8 @@ class _Lake:
     def _write_files(self) -> None:
         folder = self.root / "files"
         folder.mkdir()
-        for number in range(_FILES):
-            day = f"2026-01-{number + 1:02d}"
+        for number in range(self.files):
+            day = (date(2026, 1, 1) + timedelta(days=number)).isoformat()
             (folder / f"{number:04d}.json").write_text("".join(_line(day, row) for row in range(self.rows)))
             os.utime(folder / f"{number:04d}.json", (1_700_000_000 + number, 1_700_000_000 + number))  # the order in which Spark reads
 

@@ -1,0 +1,191 @@
+"""The project of the chaos: its commands, its driver's process, and what is read back from its tables."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.chaos_scenarios import BRANCH, Cells, Target
+from tests.support.command_line import Ended, arguments, environment, flareiac
+
+_HIT: Final = re.compile(r" ERROR failed: .*?interrupted at (\S+), time (\d+)")
+_DETACHED: Final = 'exec "$@" </dev/null >>../rival.log 2>&1 &'
+_GONE: Final = 120.0
+_MARKS: Final = (
+    ("flareiac.checkpoint-id", "flareiac.output", "flareiac.batch-id"),
+    ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A table's rows of the compared columns, and the marks of batches that were committed more than once."""
+
+    snapshot_id: int | None
+    rows: "Counter[Cells]"
+    twice: tuple[str, ...]
+
+
+class Lake:
+    """A directory with a project, and one Spark application."""
+
+    def __init__(self, root: Path) -> None:
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        self.root, self.runtime = root, root / "runtime"
+        (root / "lake").mkdir()
+        self.catalog = SqlCatalog("lake", uri=f"sqlite:///{root}/lake/catalog.db?timeout=60", warehouse=f"file://{root}/lake/warehouse")
+        self._read: dict[Path, int] = {}
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / f"{name}.flare.hcl").write_text(text)
+
+    # Commands
+
+    def run(self, *words: str, **extra: str) -> Ended:
+        return flareiac(self.root, *words, **extra)
+
+    def begin(self, *words: str, **extra: str) -> "subprocess.Popen[str]":
+        """A command that is not waited for."""
+        return subprocess.Popen(
+            arguments(*words),
+            cwd=self.root,
+            env=environment(**extra),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    # The driver
+
+    def application(self) -> dict[str, Any]:
+        """What the driver wrote of itself last; empty if there was none."""
+        return self._status().get("application") or {}
+
+    def jobs(self) -> dict[str, Any]:
+        return self._status().get("jobs") or {}
+
+    def _status(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads((self.runtime / "status.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def driver_pid(self) -> int | None:
+        """The driver's process, while it is one."""
+        pid = self.application().get("pid")
+        return pid if isinstance(pid, int) and is_driver(pid) else None
+
+    def ended_in_order(self) -> bool:
+        return self.application().get("phase") == "ended"
+
+    def rival(self) -> None:
+        """Starts another driver with the settings of the one there is, as a second service unit would."""
+        pid = self.driver_pid()
+        assert pid is not None, "there is a driver"
+        inherited = dict(item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item)
+        kept = {name: value for name, value in inherited.items() if name != "FLAREIAC_KILL_AT"}
+        command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
+        shell = ["/bin/sh", "-c", _DETACHED, "sh", *command]
+        subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
+
+    def hits(self) -> list[tuple[str, int]]:
+        """Points at which attempts failed, since the last time that this was asked; each with its time."""
+        found: list[tuple[str, int]] = []
+        for path in (self.runtime / "logs").glob("job.*.log"):
+            begin = self._read.get(path, 0)
+            if path.stat().st_size < begin:
+                begin = 0
+            with path.open("rb") as file:
+                file.seek(begin)
+                text = file.read()
+            whole = text[: text.rfind(b"\n") + 1]
+            self._read[path] = begin + len(whole)
+            found += [(point, int(times)) for point, times in _HIT.findall(whole.decode(errors="replace"))]
+        return found
+
+    def close(self) -> None:
+        """Ends the application, by force if it does not end."""
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            pid = self.driver_pid()
+            if pid is None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sign)
+            wait_until(lambda pid=pid: not is_driver(pid), _GONE)  # type: ignore[misc]
+
+    # The tables
+
+    def lay_branch(self, table: str) -> None:
+        """A branch of an empty table needs a snapshot to begin with: one that has no rows."""
+        found = self.catalog.load_table(("demo", table))
+        found.append(found.schema().as_arrow().empty_table())
+        snapshot = found.current_snapshot()
+        assert snapshot is not None, "something was appended"
+        found.manage_snapshots().create_branch(snapshot.snapshot_id, BRANCH).commit()
+
+    def content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
+        """What is in a table; None if it is as ``known``, or can not be right because it counts other than ``wanted`` rows (-1: any)."""
+        table = self.catalog.load_table(("demo", target.table))
+        snapshot = table.snapshot_by_name(BRANCH) if target.branch else table.current_snapshot()
+        if snapshot is None:
+            return Content(snapshot_id=None, rows=Counter(), twice=())
+        if known is not None and known.snapshot_id == snapshot.snapshot_id:
+            return None
+        summary = snapshot.summary.additional_properties if snapshot.summary is not None else {}
+        if wanted >= 0 and summary.get("total-delete-files", "0") == "0" and int(summary.get("total-records", wanted)) != wanted:
+            return None
+        names = {field.name for field in table.schema().fields}
+        columns = [name if name in names else target.aliases.get(name, name) for name in target.columns]
+        found = table.scan(snapshot_id=snapshot.snapshot_id, selected_fields=tuple(columns)).to_arrow()
+        cells = zip(*(found.column(name).to_pylist() for name in columns), strict=True)
+        return Content(snapshot_id=snapshot.snapshot_id, rows=Counter(cells), twice=_twice(table, snapshot.snapshot_id))
+
+    def position(self, targets: Sequence[Target]) -> object:
+        """Something that is another as soon as anything was committed, or a job is in another phase or batch."""
+        jobs = {name: (job["phase"], [query.get("batch") for query in job.get("queries") or ()]) for name, job in self.jobs().items()}
+        tables = [self.catalog.load_table(("demo", target.table)).metadata_location for target in targets]
+        return jobs, tables
+
+
+def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:
+    """Marks that two ancestors of a snapshot carry."""
+    by_id = {item.snapshot_id: item for item in table.metadata.snapshots}
+    seen: Counter[tuple[str, ...]] = Counter()
+    at = by_id.get(snapshot_id)
+    while at is not None:
+        summary = at.summary.additional_properties if at.summary is not None else {}
+        for names in _MARKS:
+            if all(name in summary for name in names):
+                seen[tuple(summary[name] for name in names)] += 1
+        at = by_id.get(at.parent_snapshot_id) if at.parent_snapshot_id is not None else None
+    return tuple("/".join(mark) for mark, count in seen.items() if count > 1)
+
+
+def is_driver(pid: int) -> bool:
+    """Whether a process is a driver of an application (and has not ended)."""
+    try:
+        return b"flareiac_spark.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def wait_until(answer: Callable[[], bool], seconds: float) -> bool:
+    """Whether it came true in time."""
+    deadline = time.monotonic() + seconds
+    while not answer():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True

@@ -1,0 +1,140 @@
+"""What is killed, where and when? Everything that a seed decides; knows no process."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from tests.bench.chaos_scenarios import SCENARIOS, Scenario
+
+_Card = TypeVar("_Card")
+_TIMES: Final = 80
+"""So often a point is looked ahead: a driver does not live longer."""
+
+
+class Strike(StrEnum):
+    """What is done to processes from outside."""
+
+    JVM = "the JVM is killed"
+    DRIVER = "the driver is killed"
+    END = "the driver is asked to end"
+    PAUSE = "the driver is paused"
+    RIVAL = "the driver is paused past its lease, and another one takes over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyKill:
+    """A scenario is edited, and the apply that brings it about is killed at a named point, at its n-th time."""
+
+    scenario: Scenario
+    point: str
+    times: int
+
+    @property
+    def spelled(self) -> str:
+        return f"{self.point}:{self.times}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and started again."""
+
+    files: int
+    meanwhile: int
+    kills: tuple[ApplyKill, ...]
+    strike: Strike | None
+    during_apply: float | None
+    by_hand: Scenario | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """What happens to a driver from inside: points at which attempts of jobs fail, and the one at which it dies (empty: none)."""
+
+    fails: str
+    dies: str
+
+
+class Chaos:
+    """A seed's decisions: the same for the same seed and scenarios, round by round and life by life."""
+
+    def __init__(self, seed: int, scenarios: Sequence[Scenario] = SCENARIOS, *, mild: bool = False) -> None:
+        self._seed, self._scenarios, self._mild = seed, scenarios, mild
+        self._applies = _deck(f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points])
+        self._deaths = _deck(f"{seed}/deaths", ["driver.lease-taken", "driver.stopping", *self._points()])
+
+    def rounds(self) -> Iterator[Round]:
+        """Without end."""
+        number = 0
+        while True:
+            yield self._round(random.Random(f"{self._seed}/round/{number}"), number)
+            number += 1
+
+    def lives(self) -> Iterator[Life]:
+        """Of one driver after the other, without end."""
+        number = 0
+        while True:
+            chance = random.Random(f"{self._seed}/life/{number}")
+            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 3 == 2 else self._dies(chance))
+            number += 1
+
+    def _round(self, chance: random.Random, number: int) -> Round:
+        picked: list[ApplyKill] = []
+        for _ in range(chance.choice((1, 2, 2))):
+            found = next(self._applies, None)
+            if found is not None and found[0] not in [kill.scenario for kill in picked]:
+                picked.append(ApplyKill(scenario=found[0], point=found[1], times=self._times(chance, found[1])))
+        strikes: Mapping[Strike | None, int] = {
+            None: 60,
+            Strike.JVM: 14,
+            Strike.DRIVER: 12,
+            Strike.END: 4,
+            Strike.PAUSE: 4,
+            Strike.RIVAL: 4,
+        }
+        (strike,) = chance.choices(list(strikes), list(strikes.values()))
+        by_hand = chance.choice(self._scenarios) if chance.random() < 0.4 else None
+        return Round(
+            files=chance.randint(2, 3),
+            meanwhile=chance.randint(0, 2),
+            kills=tuple(picked),
+            strike=None if self._mild or number == 0 else strike,
+            during_apply=chance.uniform(0.5, 6) if chance.random() < 0.5 else None,
+            by_hand=by_hand if number else None,
+        )
+
+    def _times(self, chance: random.Random, point: str) -> int:
+        """An apply has few operations, and one snapshot."""
+        return chance.choice((1, 1, 2, 3)) if point in ("apply.intent", "apply.before-result", "apply.result") else 1
+
+    def _points(self) -> list[str]:
+        return [point for item in self._scenarios for point in item.points]
+
+    def _fails(self, chance: random.Random) -> str:
+        """Of each job's points each is reached about as often, so that a job with many is interrupted less at each."""
+        found = [f"driver.stopping:{times}" for times in _spaced(chance, 3)]
+        for item in self._scenarios:
+            for point in item.points:
+                found += [f"{point}:{times}" for times in _spaced(chance, len(item.points))]
+        return ",".join(found)
+
+    def _dies(self, chance: random.Random) -> str:
+        point = next(self._deaths)
+        starting = point.startswith(("driver.before-start", "driver.after-start", "driver.lease-taken"))
+        return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if starting else 7)}"
+
+
+def _spaced(chance: random.Random, apart: int) -> list[int]:
+    at, found = chance.randint(1, 3 * apart), list[int]()
+    while at < _TIMES:
+        found.append(at)
+        at += chance.randint(apart, 3 * apart)
+    return found
+
+
+def _deck(seed: str, cards: Sequence[_Card]) -> Iterator[_Card]:
+    """The cards in an order of chance, again and again: none is left out for long."""
+    chance = random.Random(seed)
+    while cards:
+        yield from chance.sample(cards, len(cards))

@@ -1,0 +1,310 @@
+"""Kills what the plan of the chaos says, has ``apply`` mend it each time, and compares what is there with what must be."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.bench.chaos_lake import Content, Lake, is_driver, wait_until
+from tests.bench.chaos_plan import ApplyKill, Chaos, Round, Strike
+from tests.bench.chaos_rows import Landing
+from tests.bench.chaos_scenarios import LAKE, Cells, Edits, Scenario, Target, without_job
+from tests.bench.figure import remark
+from tests.support.command_line import Ended
+
+_QUIET: Final = 60.0
+"""Seconds in which nothing moved: what was not read by then never will be."""
+_APPLIES: Final = 6
+"""One must converge; a kill may spoil each of the others."""
+_EVERYTHING: Final = "everything"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Of one scenario: what was killed where, what is in its tables, and what is wrong."""
+
+    kills: "Counter[str]" = field(default_factory=Counter)
+    expected: int = 0
+    found: int = 0
+    differing: int = 0
+
+
+class Course:
+    """``tallies`` by the name of a scenario; kills that hit all of them at once stand under ``everything``."""
+
+    def __init__(self, root: Path, chaos: Chaos, seed: int, scenarios: Sequence[Scenario]) -> None:
+        self.lake, self.landing = Lake(root), Landing(root, seed)
+        self.scenarios = scenarios
+        self.tallies = {name: Tally() for name in (*(item.name for item in scenarios), _EVERYTHING)}
+        self.wrong: list[str] = []
+        self.unreached: Counter[str] = Counter()
+        self._rounds, self._lives = chaos.rounds(), chaos.lives()
+        self._edits = {item.name: Edits() for item in scenarios}
+        self._broken: set[str] = set()
+        self._life = next(self._lives)
+        self._pid: int | None = None
+        self._dies = ""
+        self._struck = False
+        self._hard = 0
+        self._of = {point.partition("@")[2]: item.name for item in scenarios for point in item.points}
+
+    @property
+    def kills(self) -> int:
+        return sum(tally.kills.total() for tally in self.tallies.values())
+
+    def run(self, kills: int) -> None:
+        """Until so many kills are done; then everything is brought to rest and compared once more."""
+        try:
+            self._set_up()
+            number = 0
+            while self.kills < kills and len(self._broken) < len(self.scenarios):
+                started = time.monotonic()
+                self._round(next(self._rounds))
+                number += 1
+                remark(f"round {number}: {self.kills} kills, {len(self.landing.files)} files, {time.monotonic() - started:.0f} s")
+            self.landing.land(1)
+            self._converge()
+            self._compare()
+        finally:
+            self.lake.close()
+
+    # A round
+
+    def _set_up(self) -> None:
+        self.lake.write("lake", LAKE)
+        self._in_peace("init")
+        for item in self.scenarios:
+            self.lake.write(item.name, without_job(item.declared(Edits())))
+        self._in_peace("apply", "-auto-approve")
+        for target in (target for item in self.scenarios for target in item.targets if target.branch):
+            self.lake.lay_branch(target.table)
+        for item in self.scenarios:
+            self.lake.write(item.name, item.declared(Edits()))
+        self.landing.land(2)
+        self._converge()
+
+    def _in_peace(self, *words: str) -> None:
+        done = self.lake.run(*words)
+        if done.code:
+            raise RuntimeError(f"{words} ended with {done.code}:\n{done.text[-6000:]}")
+
+    def _round(self, plan: Round) -> None:
+        self.landing.land(plan.files)
+        if plan.by_hand is not None:
+            self._by_hand(plan.by_hand)
+        for kill in plan.kills:
+            self._edit(kill.scenario)
+        if plan.strike is not None and plan.during_apply is None:
+            self._strike(plan.strike)
+        for kill in plan.kills:
+            self._killed_apply(kill)
+            self.landing.land(plan.meanwhile)
+        if plan.strike is not None and plan.during_apply is not None:
+            self._struck_apply(plan.strike, plan.during_apply)
+        self._converge()
+        self._compare()
+
+    def _edit(self, scenario: Scenario) -> None:
+        assert scenario.change is not None, "only what can be changed is killed while it is"
+        self._edits[scenario.name] = edits = self._edits[scenario.name].and_one(scenario.change)
+        self.lake.write(scenario.name, scenario.declared(edits))
+
+    def _killed_apply(self, kill: ApplyKill) -> None:
+        done = self._command("apply", "-auto-approve", FLAREIAC_KILL_AT=kill.spelled, FLAREIAC_FAIL_AT=self._life.fails)
+        if done.killed:
+            self._count(kill.scenario.name, f"{kill.point} ({kill.scenario.change})")
+        else:
+            self.unreached[kill.spelled] += 1
+
+    def _by_hand(self, scenario: Scenario) -> None:
+        for word in ("stop", "start"):
+            self._command(word, scenario.job)
+            self.landing.land(1)
+
+    # From outside
+
+    def _struck_apply(self, strike: Strike, after: float) -> None:
+        """The driver is struck while an apply is at work."""
+        with self.lake.begin("apply", "-auto-approve", **self._variables()) as command:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                command.wait(after)
+            if strike in (Strike.PAUSE, Strike.RIVAL):
+                strike = Strike.DRIVER
+            self._strike(strike)
+            said = command.communicate()[0]
+        self._look(Ended(code=command.returncode, out=said, err=""), "apply")
+
+    def _strike(self, strike: Strike) -> None:
+        pid, application = self.lake.driver_pid(), self.lake.application()
+        if pid is None:
+            return
+        self._struck = True
+        match strike:
+            case Strike.JVM:
+                jvm = application.get("jvm_pid")
+                if not isinstance(jvm, int):
+                    return
+                self._signal(jvm, signal.SIGKILL)
+                self._await_end(pid, strike)
+            case Strike.DRIVER:
+                self._signal(pid, signal.SIGKILL)
+                self._await_end(pid, strike)
+            case Strike.END:
+                self._signal(pid, signal.SIGTERM)
+                self._await_end(pid, strike)
+            case Strike.PAUSE:
+                self._pause(pid)
+            case Strike.RIVAL:
+                self._rival(pid)
+        self._count(_EVERYTHING, strike.value)
+        self._collect()
+
+    def _pause(self, pid: int) -> None:
+        """The driver is silent for longer than its heartbeat may be old; nothing may be applied meanwhile."""
+        self._signal(pid, signal.SIGSTOP)
+        try:
+            self.landing.land(1)
+            time.sleep(22)
+            self._look(self.lake.run("apply", "-auto-approve", **self._variables()), "apply")
+        finally:
+            self._signal(pid, signal.SIGCONT)
+
+    def _rival(self, pid: int) -> None:
+        self._signal(pid, signal.SIGSTOP)
+        try:
+            time.sleep(32)
+            self.lake.rival()
+            taken = wait_until(lambda: self.lake.application().get("pid") not in (pid, None) or self._lease_owner() != pid, 60)
+            if not taken:
+                self.wrong.append("the lease of a silent driver was not taken over")
+        finally:
+            self._signal(pid, signal.SIGCONT)
+        self._await_end(pid, Strike.RIVAL)
+        if not wait_until(lambda: self.lake.driver_pid() not in (pid, None), 90):
+            self.wrong.append("the driver that took over does not lead")
+
+    def _lease_owner(self) -> object:
+        try:
+            return json.loads((self.lake.runtime / "lease.json").read_text()).get("pid")
+        except (OSError, ValueError):
+            return None
+
+    def _await_end(self, pid: int, strike: Strike) -> None:
+        if not wait_until(lambda: not is_driver(pid), 120):
+            self.wrong.append(f"{strike.value}: the driver {pid} did not end")
+            self._signal(pid, signal.SIGKILL)
+
+    def _signal(self, pid: int, sign: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, sign)
+
+    # Commands
+
+    def _variables(self) -> dict[str, str]:
+        return {"FLAREIAC_FAIL_AT": self._life.fails, **({"FLAREIAC_KILL_AT": self._life.dies} if self._life.dies else {})}
+
+    def _command(self, *words: str, **extra: str) -> Ended:
+        done = self.lake.run(*words, **extra)
+        self._collect(extra.get("FLAREIAC_KILL_AT", ""))
+        self._look(done, " ".join(words))
+        return done
+
+    def _look(self, done: Ended, what: str) -> None:
+        if "Traceback" in done.text:
+            self.wrong.append(f"{what} ended with a traceback:\n{done.text[-3000:]}")
+
+    def _converge(self) -> None:
+        """An apply after which plan has nothing to do. What else ends it than a kill is wrong."""
+        for _ in range(_APPLIES):
+            hard = self._hard
+            done = self._command("apply", "-auto-approve", **self._variables())
+            if done.code:
+                if self._hard == hard and self.lake.driver_pid() is not None:
+                    self._complain(f"apply ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
+                continue
+            planned = self._command("plan", "-detailed-exitcode")
+            if planned.code == 0:
+                return
+            if self._hard == hard and self.lake.driver_pid() is not None:
+                self._complain(f"plan after apply ended with {planned.code}:\n{planned.text[-4000:]}")
+        self.wrong.append(f"{_APPLIES} applies did not converge")
+        raise RuntimeError("\n".join(self.wrong))
+
+    def _complain(self, text: str) -> None:
+        self.wrong.append(text)
+        remark(text)
+
+    # What died
+
+    def _collect(self, kill_at: str = "") -> None:
+        """Counts what was hit since the last look; ``kill_at``: with what a driver that is new was started."""
+        for point, _times in self.lake.hits():
+            self._count(self._of.get(point.partition("@")[2], _EVERYTHING), f"{point.partition('@')[0]} (attempt)")
+        pid = self.lake.driver_pid()
+        if pid == self._pid:
+            return
+        if self._pid is not None and not is_driver(self._pid):
+            self._hard += 1
+            if self._dies and not self._struck:
+                point = self._dies.rpartition(":")[0]
+                self._count(self._of.get(point.partition("@")[2], _EVERYTHING), f"{point.partition('@')[0]} (driver)")
+            elif not self._struck:
+                self._complain(f"the driver {self._pid} ended by itself: {self.lake.application().get('reason')}")
+        if pid is not None:
+            self._dies, self._struck = (kill_at if kill_at.startswith("driver.") else ""), False
+            self._life = next(self._lives)
+        self._pid = pid
+
+    def _count(self, scenario: str, what: str) -> None:
+        self.tallies[scenario].kills[what] += 1
+
+    # What is there
+
+    def _compare(self) -> None:
+        """Waits until all is as it must be, or nothing moves any more."""
+        waiting = {target.table: (item, target) for item in self.scenarios for target in item.targets if target.table not in self._broken}
+        wanted = {table: target.expected(self.landing.files) for table, (_, target) in waiting.items()}
+        known: dict[str, Content] = {}
+        moved, position = time.monotonic(), object()
+        while waiting and time.monotonic() - moved < _QUIET:
+            for table, (_, target) in tuple(waiting.items()):
+                content = self.lake.content(target, known.get(table), wanted[table].total())
+                if content is not None:
+                    known[table] = content
+                    if content.rows == wanted[table] and not content.twice:
+                        del waiting[table]
+            self._collect()
+            if waiting and self.lake.driver_pid() is None:
+                self._converge()
+            now = self.lake.position([target for _, target in waiting.values()])
+            if now != position:
+                moved, position = time.monotonic(), now
+            time.sleep(0.5)
+        self._note(wanted, waiting)
+
+    def _note(self, wanted: "dict[str, Counter[Cells]]", waiting: dict[str, tuple[Scenario, Target]]) -> None:
+        for item in self.scenarios:
+            tables = [target.table for target in item.targets if target.table in wanted]
+            tally = self.tallies[item.name]
+            if tables:
+                tally.expected = tally.found = sum(wanted[table].total() for table in tables)
+        for table, (item, target) in waiting.items():
+            content = self.lake.content(target, None, -1)
+            rows: Counter[Cells] = content.rows if content is not None else Counter()
+            missing, surplus = wanted[table] - rows, rows - wanted[table]
+            tally = self.tallies[item.name]
+            tally.found += rows.total() - wanted[table].total()
+            tally.differing += max(1, missing.total() + surplus.total())
+            self._broken.add(table)
+            self._complain(
+                f"{table}: {missing.total()} rows are missing, {surplus.total()} are too many; committed twice: "
+                f"{content.twice if content is not None else ()}\n  missing: {sorted(missing, key=str)[:10]}\n"
+                f"  too many: {sorted(surplus, key=str)[:10]}\n  {self.lake.jobs().get(item.job)}"
+            )

@@ -1,0 +1,406 @@
+"""The jobs of the chaos: how each is declared, what can be changed about it, and what must be in its tables once all is read.
+
+Every rule is told twice: as the SQL or mode that FlareIaC is given, and as plain Python over the files.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from tests.bench.chaos_rows import COLUMNS, File, Row
+
+BRANCH: Final = "side"
+DELAY: Final = timedelta(minutes=1)
+WINDOW: Final = timedelta(minutes=5)
+
+LAKE: Final = """
+catalog "lake" {
+  type      = "sql"
+  uri       = "sqlite:///lake/catalog.db"
+  warehouse = "lake/warehouse"
+}
+engine "local" {
+  master           = "local[2]"
+  runtime_location = "runtime"
+  driver           = { memory = "2g" }
+  idle_shutdown    = "10m"
+  graceful_stop    = "30s"
+  conf = {
+    "spark.sql.shuffle.partitions"      = "1"
+    "spark.sql.codegen.wholeStage"      = "false"
+    "spark.sql.codegen.factoryMode"     = "NO_CODEGEN"
+    "spark.sql.streaming.numRecentProgressUpdates" = "4"
+  }
+}
+"""
+
+Cells = tuple[Any, ...]
+Expected = Callable[[Sequence[File]], "Counter[Cells]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A table that a scenario writes: ``columns`` are compared, ``expected`` says with which rows. ``aliases``: other names of columns."""
+
+    table: str
+    columns: tuple[str, ...]
+    expected: Expected
+    branch: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+class Change:
+    """Nouns for what is edited."""
+
+    SQL = "changed SQL"
+    GENERATION = "new generation"
+    TABLE = "changed table"
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """How often a scenario was edited, by kind of change."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, kind: str) -> int:
+        return self.counts.get(kind, 0)
+
+    def and_one(self, kind: str) -> "Edits":
+        return Edits({**self.counts, kind: self[kind] + 1})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """``points`` are the driver's named points that its job passes, each with the job or output that it counts for."""
+
+    name: str
+    declared: Callable[[Edits], str]
+    targets: tuple[Target, ...]
+    points: tuple[str, ...]
+    change: str | None = None
+    apply_points: tuple[str, ...] = ()
+    with_job: bool = True
+
+    @property
+    def job(self) -> str:
+        return f"job.{self.name}"
+
+
+# What is right
+
+
+def all_rows(*columns: str) -> Expected:
+    """Every row once."""
+    return lambda files: Counter(tuple(row[name] for name in columns) for row in _rows(files))
+
+
+def last_of_key(*columns: str) -> Expected:
+    """Of each key the row that came last, unless that one says that it is gone."""
+
+    def expected(files: Sequence[File]) -> "Counter[Cells]":
+        found = {row["k"]: row for row in _rows(files)}
+        return Counter(tuple(row[name] for name in columns) for row in found.values() if not row["gone"])
+
+    return expected
+
+
+def last_of_part(*columns: str) -> Expected:
+    """Of each part the rows of the file that touched it last."""
+
+    def expected(files: Sequence[File]) -> "Counter[Cells]":
+        found: dict[str, list[Row]] = {}
+        for file in files:
+            parts = {row["part"] for row in file.rows}
+            found |= {part: [row for row in file.rows if row["part"] == part] for part in parts}
+        return Counter(tuple(row[name] for name in columns) for rows in found.values() for row in rows)
+
+    return expected
+
+
+def closed_windows(files: Sequence[File]) -> "Counter[Cells]":
+    """The windows that the watermark has passed, with their sums."""
+    rows = list(_rows(files))
+    if not rows:
+        return Counter()
+    watermark = max(row["ts"] for row in rows) - DELAY
+    sums: dict[tuple[datetime, str], tuple[int, int]] = {}
+    for row in rows:
+        key = (_window(row["ts"]), row["city"])
+        count, total = sums.get(key, (0, 0))
+        sums[key] = (count + 1, total + row["n"])
+    return Counter((since, city, *found) for (since, city), found in sums.items() if since + WINDOW <= watermark)
+
+
+def _window(ts: datetime) -> datetime:
+    return ts.replace(minute=ts.minute - ts.minute % 5, second=0)
+
+
+def _rows(files: Iterable[File]) -> Iterable[Row]:
+    return (row for file in files for row in file.rows)
+
+
+# How it is declared
+
+
+def without_job(blocks: str) -> str:
+    """The blocks of a scenario up to its job."""
+    return blocks[: blocks.index('\ncheckpoint "')]
+
+
+def _block(head: str, *lines: str) -> str:
+    return "\n".join([f"{head} {{", *lines, "}"])
+
+
+def _table(name: str, *columns: str, lines: Sequence[str] = ()) -> str:
+    typed = [_block(f'column "{column}"', f'type = "{kind}"') for column, kind in (item.split(":") for item in columns)]
+    return _block(f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines)
+
+
+def _plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
+    return _table(name, *(f"{column}:{COLUMNS[column]}" for column in ("id", "k", "n", "part", "city")), lines=lines)
+
+
+def _files(name: str, per_batch: int = 1, *, watermark: bool = False) -> str:
+    source = _block("files", 'path = "landing"', 'format = "json"', f"max_files_per_trigger = {per_batch}")
+    columns = [_block(f'column "{column}"', f'type = "{kind}"') for column, kind in COLUMNS.items()]
+    late = [f'watermark = {{ column = "ts", delay = "{int(DELAY.total_seconds())}s" }}'] if watermark else []
+    return _block(f'stream "{name}"', source, *columns, *late)
+
+
+def _tables(name: str, table: str) -> str:
+    return _block(f'stream "{name}"', _block("table", f"table = table.{table}"))
+
+
+def _job(
+    name: str, stream: str, steps: Mapping[str, str], outputs: Sequence[str], *lines: str, generation: int = 0, start: str = ""
+) -> str:
+    told = [f"generation = {generation + 1}"] if generation else []
+    begun = [f'start_from = "{start}"'] if generation and start else []
+    body = [
+        f"checkpoint = checkpoint.{name}",
+        'trigger = { processing_time = "500ms" }',
+        'stability = { within = "10m" }',
+        'restart = { max_failures = 500, within = "3s", backoff = "200ms" }',
+        *lines,
+        _block('input "events"', f"stream = stream.{stream}"),
+        *(_block(f'step "{step}"', f"sql = <<-SQL\n{sql}\nSQL") for step, sql in steps.items()),
+        *outputs,
+    ]
+    return "\n".join([_block(f'checkpoint "{name}"', *told, *begun), _block(f'job "{name}"', *body)])
+
+
+def _output(name: str, *lines: str, table: str = "") -> str:
+    return _block(f'output "{name}"', f"table = table.{table or name}", *lines)
+
+
+SELECT: Final = "SELECT id, k, n, part, city FROM events"
+COMPARED: Final = ("id", "k", "n", "part", "city")
+SINK: Final = ("driver.before-start@job", "driver.after-start@job", "driver.after-batch@output")
+BATCH: Final = (*SINK, "driver.batch-begun@job", "driver.before-output-write@output", "driver.after-output-write@output",
+                "driver.before-commit-log@job")  # fmt: skip
+MERGE: Final = (*BATCH, "driver.in-merge@output")
+APPLY: Final = ("apply.intent", "apply.before-result", "apply.result", "apply.before-snapshot", "apply.snapshot")
+RENEW: Final = (*APPLY, "apply.settled", "apply.seeded")
+REBUILD: Final = (*RENEW, "apply.truncated")
+
+
+def _points(points: Iterable[str], name: str, *outputs: str) -> tuple[str, ...]:
+    """The points with their names filled in."""
+    found: list[str] = []
+    for point in points:
+        bare, _, of = point.partition("@")
+        found += [f"{bare}@job.{name}"] if of == "job" else [f"{bare}@{output}" for output in (outputs or (name,))]
+    return tuple(found)
+
+
+def _filtered(edits: Edits, sql: str = SELECT) -> str:
+    """The same rows by another query."""
+    times = sum(edits.counts.values())
+    return f"{sql} WHERE id >= {-times}" if times else sql
+
+
+def _plain(_edits: Edits) -> str:
+    return "\n".join([_plain_table("plain"), _files("plain"), _job("plain", "plain", {"rows": SELECT}, [_output("plain")])])
+
+
+def _windows(_edits: Edits) -> str:
+    sql = (
+        "SELECT window.start AS since, city, count(*) AS events, sum(n) AS total FROM events "
+        f"GROUP BY window(ts, '{int(WINDOW.total_seconds())} seconds'), city"
+    )
+    table = _table("windows", "since:timestamptz", "city:string", "events:long", "total:long")
+    return "\n".join([table, _files("windows", watermark=True), _job("windows", "windows", {"sums": sql}, [_output("windows")])])
+
+
+_MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], delete_if = "s.gone" }')
+_LAST: Final = ("k", "id", "n", "city")
+
+
+def _merge(_edits: Edits) -> str:
+    table = _table("merge", "k:long", "id:long", "n:long", "city:string")
+    job = _job("merge", "merge", {"rows": "SELECT k, id, n, city, gone FROM events"}, [_output("merge", *_MERGED)])
+    return "\n".join([table, _files("merge"), job])
+
+
+def _parts(_edits: Edits) -> str:
+    table = _plain_table("parts", lines=['partition_by = ["part"]'])
+    job = _job("parts", "parts", {"rows": SELECT}, [_output("parts", 'mode = "overwrite_partitions"')])
+    return "\n".join([table, _files("parts"), job])
+
+
+def _branch(_edits: Edits) -> str:
+    job = _job("branch", "branch", {"rows": SELECT}, [_output("branch", f'branch = "{BRANCH}"')])
+    return "\n".join([_plain_table("branch"), _files("branch", 2), job])
+
+
+def _pair(_edits: Edits) -> str:
+    rows, last = _plain_table("pair_rows"), _table("pair_last", "k:long", "id:long", "n:long", "city:string")
+    steps = {"rows": SELECT, "last": "SELECT k, id, n, city, gone FROM events"}
+    outputs = [_output("pair_rows", 'from = "rows"'), _output("pair_last", *_MERGED)]
+    return "\n".join([rows, last, _files("pair"), _job("pair", "pair", steps, outputs, "foreach_batch = true")])
+
+
+def _copy(_edits: Edits) -> str:
+    return "\n".join([_plain_table("copy"), _tables("copy", "plain"), _job("copy", "copy", {"rows": SELECT}, [_output("copy")])])
+
+
+def _changed(edits: Edits) -> str:
+    job = _job("changed", "changed", {"rows": _filtered(edits)}, [_output("changed")])
+    return "\n".join([_plain_table("changed"), _files("changed"), job])
+
+
+def _carried(edits: Edits) -> str:
+    job = _job("carried", "carried", {"rows": _filtered(edits)}, [_output("carried")], generation=edits[Change.GENERATION])
+    return "\n".join([_plain_table("carried"), _files("carried"), job])
+
+
+def _carried_merge(edits: Edits) -> str:
+    table = _table("carried_merge", "k:long", "id:long", "n:long", "city:string")
+    sql = _filtered(edits, "SELECT k, id, n, city, gone FROM events")
+    outputs = [_output("carried_merge", *_MERGED)]
+    job = _job("carried_merge", "carried_merge", {"rows": sql}, outputs, generation=edits[Change.GENERATION])
+    return "\n".join([table, _files("carried_merge"), job])
+
+
+def _carried_copy(edits: Edits) -> str:
+    outputs = [_output("carried_copy")]
+    job = _job("carried_copy", "carried_copy", {"rows": _filtered(edits)}, outputs, generation=edits[Change.GENERATION])
+    return "\n".join([_plain_table("carried_copy"), _tables("carried_copy", "plain"), job])
+
+
+def _rebuilt(edits: Edits) -> str:
+    outputs = [_output("rebuilt", 'rebuild = "truncate"')]
+    job = _job("rebuilt", "rebuilt", {"rows": _filtered(edits)}, outputs, generation=edits[Change.GENERATION], start="earliest")
+    return "\n".join([_plain_table("rebuilt"), _files("rebuilt", 20), job])
+
+
+def _shaped(edits: Edits) -> str:
+    """One edit renames the column, the next one adds another, the one after drops it."""
+    times = edits[Change.TABLE]
+    names = ("city", "town")
+    renamed, extra = (times + 2) // 3, times % 3 == 2
+    now, before = names[renamed % 2], names[(renamed + 1) % 2]
+    columns = ["id:long", "k:long", "n:long", "part:string", f"{now}:string", *(["extra:long"] if extra else [])]
+    told = [f'renamed = {{ {before} = "{now}" }}'] if times else []
+    sql = f"SELECT id, k, n, part, city AS {now}{', n AS extra' if extra else ''} FROM events"
+    return "\n".join(
+        [_table("shaped", *columns, lines=told), _files("shaped"), _job("shaped", "shaped", {"rows": sql}, [_output("shaped")])]
+    )
+
+
+def _simple(name: str, expected: Expected, columns: tuple[str, ...], *, branch: bool = False) -> tuple[Target, ...]:
+    return (Target(table=name, columns=columns, expected=expected, branch=branch),)
+
+
+_ALL: Final = all_rows(*COMPARED)
+
+SCENARIOS: Final = (
+    Scenario(name="plain", declared=_plain, targets=_simple("plain", _ALL, COMPARED), points=_points(SINK, "plain")),
+    Scenario(
+        name="windows",
+        declared=_windows,
+        targets=_simple("windows", closed_windows, ("since", "city", "events", "total")),
+        points=_points(SINK, "windows"),
+    ),
+    Scenario(name="merge", declared=_merge, targets=_simple("merge", last_of_key(*_LAST), _LAST), points=_points(MERGE, "merge")),
+    Scenario(
+        name="parts",
+        declared=_parts,
+        targets=_simple("parts", last_of_part(*COMPARED), COMPARED),
+        points=_points(BATCH, "parts"),
+    ),
+    Scenario(
+        name="branch",
+        declared=_branch,
+        targets=_simple("branch", _ALL, COMPARED, branch=True),
+        points=_points(BATCH, "branch"),
+    ),
+    Scenario(
+        name="pair",
+        declared=_pair,
+        targets=(*_simple("pair_rows", _ALL, COMPARED), *_simple("pair_last", last_of_key(*_LAST), _LAST)),
+        points=tuple(
+            dict.fromkeys(
+                [
+                    *_points(("driver.before-start@job", "driver.after-start@job"), "pair"),
+                    "driver.after-batch@all",
+                    *_points(("driver.batch-begun@job", "driver.between-outputs@job", "driver.before-commit-log@job"), "pair"),
+                    *_points(("driver.before-output-write@output", "driver.after-output-write@output"), "pair", "pair_rows", "pair_last"),
+                    "driver.in-merge@pair_last",
+                ]
+            )
+        ),
+    ),
+    Scenario(name="copy", declared=_copy, targets=_simple("copy", _ALL, COMPARED), points=_points(SINK, "copy")),
+    Scenario(
+        name="changed",
+        declared=_changed,
+        targets=_simple("changed", _ALL, COMPARED),
+        points=_points(SINK, "changed"),
+        change=Change.SQL,
+        apply_points=APPLY,
+    ),
+    Scenario(
+        name="carried",
+        declared=_carried,
+        targets=_simple("carried", _ALL, COMPARED),
+        points=_points(SINK, "carried"),
+        change=Change.GENERATION,
+        apply_points=RENEW,
+    ),
+    Scenario(
+        name="carried_merge",
+        declared=_carried_merge,
+        targets=_simple("carried_merge", last_of_key(*_LAST), _LAST),
+        points=_points(MERGE, "carried_merge"),
+        change=Change.GENERATION,
+        apply_points=RENEW,
+    ),
+    Scenario(
+        name="carried_copy",
+        declared=_carried_copy,
+        targets=_simple("carried_copy", _ALL, COMPARED),
+        points=_points(SINK, "carried_copy"),
+        change=Change.GENERATION,
+        apply_points=RENEW,
+    ),
+    Scenario(
+        name="rebuilt",
+        declared=_rebuilt,
+        targets=_simple("rebuilt", _ALL, COMPARED),
+        points=_points(SINK, "rebuilt"),
+        change=Change.GENERATION,
+        apply_points=REBUILD,
+    ),
+    Scenario(
+        name="shaped",
+        declared=_shaped,
+        targets=(Target(table="shaped", columns=COMPARED, expected=_ALL, aliases={"city": "town"}),),
+        points=_points(SINK, "shaped"),
+        change=Change.TABLE,
+        apply_points=APPLY,
+    ),
+)

@@ -1,0 +1,98 @@
+"""How long is a changed job away? From the wish to change it to its first batch, beside a stop and a start by hand in a warm session.
+
+Both read the same files, one per batch, and never run out of them: the longest pause between two commits after the wish is the restart.
+"""
+
+import json
+import statistics
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from flareiac_spark.application import ensure_running, stop_application, wait_for
+from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from tests.bench.figure import Better, Figure, remark
+from tests.bench.restart_handwritten import commits, end_of_pause
+from tests.bench.spark_figures import DEADLINE, FLIGHTS, Lake, Query
+
+_RESTARTS: Final = 5
+_ROUNDS: Final = 2
+_FILES: Final = 600
+_AFTER: Final = 3
+
+
+def _query(restarts: int) -> Query:
+    """The same rows by another text for each restart."""
+    sql = f"SELECT ts, upper(carrier) AS carrier, delay * 60 AS delay FROM raw WHERE delay >= {-restarts}"
+    return Query(name="restart", sql=sql, columns=FLIGHTS)
+
+
+def restart(directory: Path, rows: int) -> Iterator[Figure]:
+    """``rows`` per file; two rounds of five restarts each, in turns."""
+    lake = Lake(directory, rows, files=_FILES)
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(_ROUNDS):
+        remark(f"restart: round {number + 1} of {_ROUNDS}")
+        theirs += _handwritten(lake, f"hand_{number}")
+        ours += _flareiac(lake, f"ours_{number}")
+    detail = {"seconds": round(statistics.median(ours), 2), "handwritten seconds": round(statistics.median(theirs), 2)}
+    value = statistics.median(ours) / statistics.median(theirs)
+    yield Figure(name="restart, by hand-written", value=value, unit="times", bar=1.2, better=Better.LOWER, detail=detail)
+
+
+def _handwritten(lake: Lake, name: str) -> list[float]:
+    """Seconds of each restart."""
+    lake.make_table(_query(0), name)
+    more = {"restarts": _RESTARTS, "sqls": [_query(times).sql for times in range(_RESTARTS + 1)]}
+    lake.run_program("restart_handwritten.py", name, _query(0), more)
+    found: list[float] = json.loads((lake.root / f"{name}.result.json").read_text())
+    return found
+
+
+def _flareiac(lake: Lake, name: str) -> list[float]:
+    """Seconds of each restart."""
+    control, table = ControlDirectory(lake.root / f"runtime-{name}"), lake.make_table(_query(0), name)
+    _want(control, lake, name, table, 0)
+    ensure_running(control, lake.launch, timeout=DEADLINE)
+    found: list[float] = []
+    try:
+        for times in range(1, _RESTARTS + 1):
+            _await_batches(control)
+            asked = time.time()
+            _want(control, lake, name, table, times)
+            _await_batches(control)
+            found.append(end_of_pause(commits(lake.checkpoint(name)), asked) - asked)
+    finally:
+        stop_application(control, timeout=120)
+    return found
+
+
+def _want(control: ControlDirectory, lake: Lake, name: str, table: str, restarts: int) -> None:
+    spec: Mapping[str, Any] = {**lake.spec(_query(restarts), name, table), "trigger": {"kind": "default"}}
+    settings = ApplicationSettings(digest="a1", name=name, conf=lake.conf())
+    job = DesiredJob(digest=uuid.uuid4().hex, spec=spec)
+    control.update_desired(
+        lambda desired: replace(desired, application=settings, jobs={"job.bench": job}), lineage="bench", workspace="default"
+    )
+
+
+def _await_batches(control: ControlDirectory) -> None:
+    """Until the definition that is wanted has committed some."""
+    desired = control.read_desired()
+    assert desired is not None, "a job is wanted"
+    digest = desired.jobs["job.bench"].digest
+    seen: set[int] = set()
+
+    def enough(status: Status) -> bool:
+        job = status.jobs.get("job.bench")
+        if job is not None and job.phase == "failed":
+            raise RuntimeError(f"the job failed: {job.last_error}")
+        if job is not None and job.digest == digest:
+            seen.update(query.batch for query in job.queries if query.batch is not None)
+        return len(seen) > _AFTER
+
+    wait_for(control, enough, timeout=DEADLINE)
