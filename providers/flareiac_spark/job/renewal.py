@@ -65,24 +65,33 @@ def is_renewed(request: ApplyRequest) -> bool:
     after = request.planned["generation"] if request.planned is not None else None
     if after is None:
         return False
-    return bool(after != request.recorded.attributes["generation"] if request.recorded is not None else after > 1)
+    before = _before(request)
+    return bool(after > 1 if before is None else after != before["generation"])
+
+
+def _before(request: ApplyRequest) -> Attributes | None:
+    """The definition that was recorded on the same checkpoint; on another one a job is new."""
+    before = request.recorded.attributes if request.recorded is not None else None
+    if before is None or request.planned is None or before["generation"] is None:
+        return None
+    return before if before["checkpoint_location"] == request.planned["checkpoint_location"] else None
 
 
 def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | None:
     """The definition before: what the application was last told to run, which also an apply that failed may have changed; else the
-    recorded one. None for a new job.
+    recorded one. None for a job that is new on its checkpoint.
     """
-    recorded = request.recorded
-    if recorded is None or recorded.attributes["generation"] is None:
+    before = _before(request)
+    if before is None:
         return None
-    desired = read_desired(applications.control(recorded.attributes["application"]))
+    desired = read_desired(applications.control(before["application"]))
     entry = desired.jobs.get(request.address) if desired is not None else None
     if entry is not None:
         try:
             return job_spec_from_json(dict(entry.spec))
         except ControlError:
             pass  # of another release: the recorded definition is as good
-    return spec_of(request.address, recorded.attributes, _references_before(request, recorded.attributes), applications.project)
+    return spec_of(request.address, before, _references_before(request, before), applications.project)
 
 
 def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnostic, ...]:
@@ -214,7 +223,7 @@ class _Renewal:
     def __init__(self, request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> None:
         assert request.planned is not None, "a removal renews nothing"
         self.request, self.old, self.new, self.applications = request, old, new, applications
-        self.address, self.before, self.after = request.address, request.recorded.attributes if request.recorded else None, request.planned
+        self.address, self.before, self.after = request.address, _before(request), request.planned
         self.checkpoint = _checkpoint(request)
         self.start_from: str = self.checkpoint.attributes["start_from"] or CARRY_OVER
         self.generation: int = self.after["generation"]
