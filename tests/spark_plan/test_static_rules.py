@@ -10,6 +10,23 @@ from flareiac_spark.column_types import NotAType, normal_type, whole_columns
 from flareiac_spark.job.claims import claims
 from tests.spark_plan.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
 
+ONE_OUTPUT = 'output "orders" { table = table.orders }'
+TWO_OUTPUTS = """step "counted" { sql = "AFTER" }
+  foreach_batch = true
+  output "orders" {
+    table = table.orders
+    from  = "clean"
+  }
+  output "counted" { table = table.hourly }"""
+UNRELATED = """input "more" { stream = stream.orders }
+  step "other" { sql = "SELECT id FROM more" }
+  foreach_batch = true
+  output "orders" {
+    table = table.orders
+    from  = "clean"
+  }
+  output "others" { table = table.regions }"""
+
 
 @pytest.mark.parametrize("job", [STATELESS, STATEFUL, BATCH])
 def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
@@ -49,6 +66,9 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ('job "x" {', 'engine "e" { master = "yarn" }\njob "x" {'), "FIK001"),
         (STATELESS, ('job "x" {', 'job "x" {\n  conf = { "spark.sql.streaming.stateStore.stateSchemaCheck" = "false" }'), "FIK002"),
         (STATELESS, ('job "x" {', 'job "x" {\n  stability = { on_failure = "retry" }'), "FIK033"),
+        (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT max(id) AS n FROM clean")), "FIK047"),
+        (STATELESS, (ONE_OUTPUT, TWO_OUTPUTS.replace("AFTER", "SELECT DISTINCT id FROM clean")), "FIK047"),
+        (STATELESS, (ONE_OUTPUT, UNRELATED), "FIK046"),
         (STATELESS, ('column "unread" { type = "string" }', 'bad_records = { action = "drop" }'), "FIK016"),
     ],
 )  # fmt: skip

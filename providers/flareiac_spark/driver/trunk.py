@@ -4,11 +4,12 @@ The trunk is the streaming query. The steps after it run on each of its batches,
 are read anew. So none of them may remember anything from one batch to the next: it would speak of one batch, not of the stream.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
+from flareiac_spark.control.trunk import Ways
 from flareiac_spark.driver import plans, views
 from flareiac_spark.driver.refusal import Refusal
 
@@ -28,8 +29,10 @@ def trunk_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Trunk:
     if len(sources) == 1:
         return Trunk(name=sources.pop())
     reads = {step.name: _reads(session, spec, step.name) for step in spec.steps}
-    name = _meeting(spec, reads, sources)
-    after = _between(reads, name, sources)
+    streams = [item.name for item in spec.inputs if isinstance(item, StreamInput)]
+    ways = Ways(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
+    name = _meeting(ways, sources)
+    after = ways.after(name, sources)
     steps = tuple(step for step in spec.steps if step.name in after)
     for step in steps:
         _refuse_state(session, step, name)
@@ -60,39 +63,18 @@ def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
     return found
 
 
-def _meeting(spec: JobSpec, reads: Mapping[str, Collection[str]], sources: Collection[str]) -> str:
-    """The last name on every path from a stream to each of the sources."""
-    on_every_path = {item.name: {item.name} for item in spec.inputs if isinstance(item, StreamInput)}
-    for step in spec.steps:
-        paths = [on_every_path[name] for name in reads[step.name] if name in on_every_path]
-        if paths:
-            on_every_path[step.name] = {step.name} | set.intersection(*paths)
-    if still := sorted(source for source in sources if source not in on_every_path):
+def _meeting(ways: Ways, sources: Collection[str]) -> str:
+    """The last name on every way from a stream to each of the sources."""
+    if still := ways.unstreamed(sources):
         raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it can not feed an output of a streaming job.")
-    shared = set.intersection(*(on_every_path[source] for source in sources))
-    if not shared:
+    found = ways.trunk(sources)
+    if found is None:
         why = (
             f"With foreach_batch one query feeds all outputs, but {' and '.join(sorted(sources))} have no stream or step in common that "
             "everything comes through. Bring the streams together in one step, or give the outputs jobs of their own."
         )
         raise Refusal("TRUNK_MISSING", why)
-    order = [*(item.name for item in spec.inputs), *(step.name for step in spec.steps)]
-    return max(shared, key=order.index)
-
-
-def _between(reads: Mapping[str, Collection[str]], trunk: str, sources: Collection[str]) -> Collection[str]:
-    """The steps after the trunk that come from it and lead to the sources."""
-    needed, waiting = set[str](), [source for source in sources if source != trunk]
-    while waiting:
-        name = waiting.pop()
-        if name not in needed and name in reads:
-            needed.add(name)
-            waiting += [read for read in reads[name] if read != trunk]
-    comes_from_it = {trunk}
-    for name in reads:  # in order, so that what a step reads is known before it
-        if comes_from_it & set(reads[name]):
-            comes_from_it.add(name)
-    return needed & comes_from_it - {trunk}
+    return found
 
 
 def _refuse_state(session: Any, step: Step, trunk: str) -> None:

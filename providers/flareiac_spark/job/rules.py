@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
+from flareiac_spark.control.trunk import Ways
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 
@@ -146,6 +147,47 @@ def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> Non
         _refuse(diagnostics, "FIK045", "complete can not share a micro-batch with other modes", why, "foreach_batch")
 
 
+def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing from one to the next."""
+    sources = {output["from"].lower() for output in attributes["outputs"].values()}
+    reads = _reads(attributes)
+    if not attributes["foreach_batch"] or len(sources) < 2 or reads is None:
+        return
+    kinds = {name.lower(): item["kind"] for name, item in attributes["inputs"].items()}
+    ways = Ways(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
+    if not sources <= {*kinds, *reads} or ways.unstreamed(sources):
+        return
+    trunk = ways.trunk(sources)
+    if trunk is None:
+        why = (
+            f"One query feeds all outputs, and {' and '.join(sorted(sources))} have no stream or step in common that everything comes "
+            "through. Bring the streams together in one step, or give the outputs jobs of their own."
+        )
+        _refuse(diagnostics, "FIK046", "The outputs have no step in common", why, "foreach_batch")
+        return
+    after = ways.after(trunk, sources)
+    steps = {name: attributes["steps"][name] for name in attributes["step_order"] if name.lower() in after}
+    stateful = {item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [trunk])}
+    stateful |= {name for name, step in steps.items() if step["dedup"] or step["watermark"]}
+    for name in (name for name in steps if name in stateful):
+        why = (
+            f"It comes after {trunk}, where the ways to the outputs part, so that it runs on each micro-batch by itself: what it counts or "
+            "remembers would be of one batch and not of the stream. Move it before that, or give its output a job of its own."
+        )
+        diagnostics.error("FIK047", f"The step {name} keeps state after the outputs have parted", why, attribute=("step", name))
+
+
+def _reads(attributes: Attributes) -> dict[str, list[str]] | None:
+    """What each step reads, lower case; None where some step can not be read here."""
+    found: dict[str, list[str]] = {}
+    for name in attributes["step_order"]:
+        names = relations(attributes["steps"][name]["sql"])
+        if names is None or not attributes["steps"][name]["sql"]:
+            return None
+        found[name.lower()] = [item.lower() for item in names]
+    return found
+
+
 def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
     if attributes["mode"] != "stream" or _has_watermark(attributes):
         return
@@ -191,5 +233,6 @@ _RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
     _names_are_known,
     _modes_fit,
     _one_query_fits_all,
+    _one_query_has_a_trunk,
     _state_is_bounded,
 )

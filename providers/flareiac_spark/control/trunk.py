@@ -1,0 +1,49 @@
+"""Where do the ways from the streams to several outputs part? At the trunk: the last name that every way goes through.
+
+Pure graph questions over the names of inputs and steps, asked by the planner (of SQL text) and by the driver (of Spark's plans).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """``reads``: step -> the inputs and steps that it reads itself, in the order of the steps."""
+
+    inputs: Sequence[str]
+    streams: Collection[str]
+    reads: Mapping[str, Collection[str]]
+
+    def unstreamed(self, sources: Collection[str]) -> list[str]:
+        """Those of the sources that no stream reaches."""
+        return sorted(source for source in sources if source not in self._on_every_way())
+
+    def trunk(self, sources: Collection[str]) -> str | None:
+        """The trunk of these sources, each reached by a stream; None if they have nothing in common."""
+        on_every_way = self._on_every_way()
+        shared = set.intersection(*(on_every_way[source] for source in sources))
+        order = [*self.inputs, *self.reads]
+        return max(shared, key=order.index) if shared else None
+
+    def after(self, trunk: str, sources: Collection[str]) -> set[str]:
+        """The steps that come from the trunk and lead to the sources."""
+        needed, waiting = set[str](), [source for source in sources if source != trunk]
+        while waiting:
+            name = waiting.pop()
+            if name not in needed and name in self.reads:
+                needed.add(name)
+                waiting += [read for read in self.reads[name] if read != trunk]
+        comes_from_it = {trunk}
+        for name in self.reads:  # in order, so that what a step reads is known before it
+            if comes_from_it & set(self.reads[name]):
+                comes_from_it.add(name)
+        return needed & comes_from_it - {trunk}
+
+    def _on_every_way(self) -> dict[str, set[str]]:
+        found = {name: {name} for name in self.inputs if name in self.streams}
+        for step in self.reads:
+            ways = [found[name] for name in self.reads[step] if name in found]
+            if ways:
+                found[step] = {step} | set.intersection(*ways)
+        return found
