@@ -12,8 +12,10 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import Launch, ensure_running, is_alive, liveness, stop_application, wait_for
+from flareiac_spark.application.launch import _spawn
 from flareiac_spark.application.liveness import Liveness
-from flareiac_spark.control import ControlDirectory, ProcessIdentity, Status, is_running
+from flareiac_spark.control import ControlDirectory, ProcessIdentity, Status, is_running, moment
+from flareiac_spark.control.lease import Standing
 
 Lake = Any
 """The fixtures' own type; conftest files can not be imported under this import mode."""
@@ -87,6 +89,30 @@ def test_driver_and_jvm_killed_amid_batches_lose_and_repeat_nothing(own_lake: La
         assert lake.until_gone(driver)
     lake.start()
     check_exact(lake, 24)
+
+
+@pytest.mark.jvm
+def test_a_driver_paused_beyond_its_lease_gives_way_and_what_it_left_is_exact(own_lake: Lake) -> None:
+    """The paused one's JVM goes on alone; its successor starts nothing until that is gone. Awake again, the old one leaves by itself."""
+    lake = own_lake
+    lake.table("numbers", *COLUMNS)
+    fill(lake, 40)
+    lake.put(numbers(lake))
+    status = lake.start()
+    first, (driver, jvm) = status.application.id, identities(status)
+    lake.until_rows("numbers", 2)
+    os.kill(driver.pid, signal.SIGSTOP)
+    try:
+        lake.wait(lambda _status: lake.control.read_lease().standing(moment()) is Standing.FREE)
+        assert liveness(lake.control.read_status()) is Liveness.UNKNOWN
+        _spawn(lake.control, lake.launch)
+        lake.wait(lambda status: status.application.id != first and status.application.phase == "running")
+        assert not is_running(jvm)
+    finally:
+        os.kill(driver.pid, signal.SIGCONT)
+    assert lake.until_gone(driver)
+    assert is_alive(lake.control.read_status())
+    check_exact(lake, 40)
 
 
 @pytest.mark.jvm

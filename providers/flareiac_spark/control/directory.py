@@ -68,7 +68,7 @@ class ControlDirectory:
         self.prepare()
         with locked(self.path / ".desired.lock"):
             current = self.read_desired() or Desired(lineage=lineage, workspace=workspace)
-            self._refuse_foreign(current, lineage, workspace)
+            self.refuse_foreign(current, lineage, workspace)
             if expect is not None and current.revision != expect:
                 why = f"it has revision {current.revision} and not {expect}: someone else changed it since it was read"
                 raise ControlError(Trouble.CONFLICT, str(self.path / "desired.json"), why)
@@ -79,7 +79,8 @@ class ControlDirectory:
             write_json(self.path / "desired.json", encode(wanted))
             return wanted
 
-    def _refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
+    def refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
+        """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace."""
         where = str(self.path / "desired.json")
         if not current.jobs:
             return

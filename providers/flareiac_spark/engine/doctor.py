@@ -2,7 +2,7 @@
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Check, Resolved, Verdict
-from flareiac_spark.application import Liveness, liveness
+from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.engine.application import Applications, read_status
 
 
@@ -19,7 +19,7 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     about = f"pid {status.application.pid} on {status.application.host}, {len(status.jobs)} jobs"
     if lives is Liveness.UNKNOWN:
         fix = "If it is gone, end its process; the next apply starts a new one."
-        return Check(name=engine.address, verdict=Verdict.WARN, text=f"its application has not been heard of lately ({about})", fix=fix)
+        return Check(name=engine.address, verdict=Verdict.WARN, text=f"its application does not answer: {why_unknown(status)}", fix=fix)
     failed = sorted(address for address, job in status.jobs.items() if job.phase == "failed")
     if failed:
         text = f"its application runs ({about}); failed: {', '.join(failed)}"

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, References, Unreadable
-from flareiac_spark.application import Liveness, liveness, why_unknown
+from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, References, Unreadable
+from flareiac_spark.application import Liveness, control_trouble, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
 from flareiac_spark.checkpoint.spec import ALL, folder_of
-from flareiac_spark.control import Desired, JobStatus, Status
+from flareiac_spark.control import ControlDirectory, ControlError, Desired, JobStatus, Status
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
@@ -24,6 +24,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     try:
         control = applications.control(attributes["application"])
         desired, status = read_desired(control), read_status(control)
+        _refuse_foreign(desired, control, applications.project)
         facts = _facts(request.address, desired, status, checkpoints_of(attributes, request.references, applications))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
@@ -39,6 +40,16 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
     unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" else "")
     return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=unwell)
+
+
+def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:
+    """What another project's jobs do there says nothing of this one's."""
+    if desired is None or not project.lineage:
+        return
+    try:
+        control.refuse_foreign(desired, project.lineage, project.workspace)
+    except ControlError as failure:
+        raise Failure(control_trouble(failure)) from failure
 
 
 def checkpoints_of(attributes: Attributes, references: References, applications: Applications) -> dict[str, OutputFacts]:
