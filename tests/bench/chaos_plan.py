@@ -81,7 +81,7 @@ class Chaos:
 
     def _round(self, chance: random.Random, number: int) -> Round:
         picked: list[ApplyKill] = []
-        for _ in range(chance.choice((1, 2, 2))):
+        for _ in range(chance.choice((1, 2, 3))):
             found = next(self._applies, None)
             if found is not None and found[0] not in [kill.scenario for kill in picked]:
                 picked.append(ApplyKill(scenario=found[0], point=found[1], times=self._times(chance, found[1])))
@@ -106,7 +106,7 @@ class Chaos:
 
     def _times(self, chance: random.Random, point: str) -> int:
         """An apply has few operations, and one snapshot."""
-        return chance.choice((1, 1, 2, 3)) if point in ("apply.intent", "apply.before-result", "apply.result") else 1
+        return chance.choice((1, 1, 1, 2)) if point in ("apply.intent", "apply.before-result", "apply.result") else 1
 
     def _points(self) -> list[str]:
         return [point for item in self._scenarios for point in item.points]
@@ -126,10 +126,10 @@ class Chaos:
 
 
 def _spaced(chance: random.Random, apart: int) -> list[int]:
-    at, found = chance.randint(1, 3 * apart), list[int]()
+    at, found = chance.randint(1, 5 * apart), list[int]()
     while at < _TIMES:
         found.append(at)
-        at += chance.randint(apart, 3 * apart)
+        at += chance.randint(apart, 4 * apart)
     return found
 
 
