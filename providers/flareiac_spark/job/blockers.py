@@ -191,8 +191,10 @@ def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> 
     ]
 
 
-def used_folders(desired: Attributes, recorded: Attributes, facts: Facts) -> list[Blocker]:
+def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
+    if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
+        return []  # an apply that was cut short has started it
     names = {query_of(desired, output): output for output in desired["outputs"] if output not in recorded["outputs"]}
     known = {query_of(recorded, output) for output in recorded["outputs"]}
     return [

@@ -77,7 +77,7 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     return [
         *blocking.of_changes(found, desired, recorded),
-        *blocking.used_folders(desired, recorded, facts),
+        *blocking.used_folders(request, desired, recorded, facts),
         *blocking.cut_off(request, desired, recorded),
         *(blocker for blocker in there if blocker),
     ]

@@ -1,6 +1,6 @@
 """What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
@@ -25,7 +25,8 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         control = applications.control(attributes["application"])
         desired, status = read_desired(control), read_status(control)
         _refuse_foreign(desired, control, applications.project)
-        facts = _facts(request.address, desired, status, checkpoints_of(attributes, request.references, applications))
+        names = query_names(attributes) + _queries_to_come(attributes, request.desired)
+        facts = _facts(request.address, desired, status, checkpoints_of(attributes, request.references, applications, names))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -52,8 +53,10 @@ def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project:
         raise Failure(control_trouble(failure)) from failure
 
 
-def checkpoints_of(attributes: Attributes, references: References, applications: Applications) -> dict[str, OutputFacts]:
-    """The checkpoints of a job's queries, by output, where a query has started. Raises ``Damaged``."""
+def checkpoints_of(
+    attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
+) -> dict[str, OutputFacts]:
+    """The checkpoints of queries of a job, by name, where a query has started. Raises ``Damaged``."""
     reference = attributes["checkpoint"]
     checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
     if checkpoint is None:
@@ -61,7 +64,7 @@ def checkpoints_of(attributes: Attributes, references: References, applications:
     place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
     layout = layout_of(absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity)
     found: dict[str, OutputFacts] = {}
-    for output in query_names(attributes):
+    for output in names:
         on_disk = read_checkpoint(folder_of(place, layout, output, applications.project))
         if on_disk is not None:
             found[output] = of_disk(on_disk)
@@ -71,6 +74,13 @@ def checkpoints_of(attributes: Attributes, references: References, applications:
 def query_names(attributes: Attributes) -> list[str]:
     """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of them."""
     return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
+
+
+def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list[str]:
+    """Queries of the declared job that the recorded one has not, in the same place: a folder of their name may have been used before."""
+    if desired is None or any(desired[name] != attributes[name] for name in ("checkpoint_location", "generation")):
+        return []
+    return [name for name in query_names(desired) if name not in query_names(attributes)]
 
 
 def _facts(address: str, desired: Desired | None, status: Status | None, checkpoints: Mapping[str, OutputFacts]) -> Facts:
