@@ -115,7 +115,7 @@ def test_a_query_by_hand_goes_on_as_a_job(own_project: Project, jars: tuple[Path
     assert "files read, the last one rides-" in shown
 
     # The next generation is a folder of its own, beside what was imported.
-    project.write(old=TABLE + CHECKPOINT.replace('"by-hand" }', '"by-hand"\n  generation = 2\n}') + JOB)
+    project.write(old=TABLE + CHECKPOINT.replace('{ location = "by-hand" }', '{\n  location   = "by-hand"\n  generation = 2\n}') + JOB)
     project.apply()
     project.land(5)
     project.expect_rides("old")
