@@ -173,3 +173,13 @@ def forget(checkpoint: Path, log: str, batch: int) -> None:
     """Takes one entry out of a log, as if the driver had died before it was written."""
     (checkpoint / log / str(batch)).unlink()
     (checkpoint / log / f".{batch}.crc").unlink(missing_ok=True)
+
+
+def why(failure: Exception) -> str:
+    """What ended a query, in Spark's or Iceberg's first words."""
+    return str(failure).rpartition("terminated with exception: ")[2].splitlines()[0]
+
+
+def agrees(found: str, outcome: str) -> bool:
+    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are expected."""
+    return found.startswith("!") and outcome[1:] in found if outcome.startswith("!") else found == outcome

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flareiac_spark.checkpoint.disk import read_checkpoint
+from tests.facts.ids import fact
 from tests.facts.lake import Lake, batches, entry, forget
 
 pytestmark = pytest.mark.jvm
@@ -25,6 +26,7 @@ PINNED = {
 SUM = "SELECT k, sum(n) AS total FROM events GROUP BY k"
 
 
+@fact("checkpoint.metadata")
 def test_metadata_names_the_query(lake: Lake) -> None:
     """The id outlives restarts; the run id does not, and stands nowhere."""
     lake.create("out", {"k": "string"})
@@ -76,6 +78,7 @@ def test_a_file_source_logs_what_it_read(lake: Lake) -> None:
         assert found["timestamp"] == (1_700_000_000 + batch) * 1000
 
 
+@fact("checkpoint.table-offset")
 def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
     """From this the oldest snapshot that a reader still needs is known."""
     lake.create("source", {"k": "string"})
@@ -93,6 +96,7 @@ def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
     assert [(item.kind, item.offset) for item in found.sources] == [("table", reached)]
 
 
+@fact("checkpoint.operators")
 def test_state_names_its_operators(lake: Lake) -> None:
     """Whether a query has state, and which, is known before anything starts."""
     lake.create("out", {"k": "string", "total": "long"})
@@ -107,6 +111,7 @@ def test_state_names_its_operators(lake: Lake) -> None:
     }
 
 
+@fact("checkpoint.no-state")
 def test_a_stateless_query_has_no_state_directory(lake: Lake) -> None:
     """So that its SQL may change."""
     lake.create("out", {"k": "string"})
@@ -115,6 +120,7 @@ def test_a_stateless_query_has_no_state_directory(lake: Lake) -> None:
     assert not (lake.checkpoint() / "state").exists()
 
 
+@fact("pinned.list")
 def test_confs_are_pinned_in_the_offset_log(lake: Lake) -> None:
     """These, and no others, are read back from the checkpoint at a restart."""
     lake.create("out", {"k": "string", "total": "long"})
@@ -167,6 +173,7 @@ def test_a_rate_source_has_a_number_as_its_position(lake: Lake) -> None:
     assert offset.isdigit()
 
 
+@fact("checkpoint.in-flight")
 def test_a_batch_in_flight_is_replayed_with_its_old_offsets(lake: Lake) -> None:
     """What landed later is no part of it: plan can say what will be written again."""
     lake.create("out", {"k": "string"})
@@ -178,3 +185,43 @@ def test_a_batch_in_flight_is_replayed_with_its_old_offsets(lake: Lake) -> None:
     lake.run(lake.files("events").select("k"), "again")
     assert [item["added-records"] for item in lake.summaries("again")] == ["1", "1"]
     assert batches(lake.checkpoint(), "offsets") == [0, 1]
+
+
+@fact("pinned.conf")
+def test_a_pinned_conf_keeps_its_first_value(lake: Lake) -> None:
+    """Class *no effect*: the offset log, not the session, says how many shuffle partitions a query has."""
+    lake.create("out", {"k": "string", "total": "long"})
+    for n, partitions in ((1, "2"), (2, "3")):
+        lake.spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        lake.land("events", [{"k": "a", "n": n}])
+        lake.files("events").createOrReplaceTempView("events")
+        lake.run(lake.spark.sql(SUM), "out", mode="complete")
+    for batch in batches(lake.checkpoint(), "offsets"):
+        assert '"spark.sql.shuffle.partitions":"2"' in entry(lake.checkpoint(), "offsets", batch)[1]
+    assert sorted(item.name for item in (lake.checkpoint() / "state" / "0").iterdir()) == ["0", "1", "_metadata"]
+
+
+@fact("pinned.provider")
+def test_a_pinned_state_store_keeps_its_provider(lake: Lake) -> None:
+    """Class *no effect*: what the session says later does not reach a checkpoint that began with another one."""
+    lake.create("out", {"k": "string", "total": "long"})
+    rocks = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    for n, provider in ((1, None), (2, rocks)):
+        if provider:
+            lake.spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+        lake.land("events", [{"k": "a", "n": n}])
+        lake.files("events").createOrReplaceTempView("events")
+        lake.run(lake.spark.sql(SUM), "out", mode="complete")
+    assert lake.rows("out") == [("a", 3)]
+    assert json.loads(entry(lake.checkpoint(), "offsets", 1)[1])["conf"] == PINNED
+
+
+@fact("pinned.not-listed")
+def test_a_conf_that_is_not_in_the_log_takes_effect(lake: Lake) -> None:
+    """Class *restart*."""
+    lake.create("out", {"k": "string"})
+    for zone in ("UTC", "Asia/Tokyo"):
+        lake.spark.conf.set("spark.sql.session.timeZone", zone)
+        lake.land("events", [{"k": "a"}])
+        lake.run(lake.files("events").selectExpr("current_timezone() AS k"), "out")
+    assert lake.rows("out") == [("Asia/Tokyo",), ("UTC",)]

@@ -8,6 +8,7 @@ import pytest
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
 
+from tests.facts.ids import fact
 from tests.facts.lake import Lake, collected, drain
 
 pytestmark = pytest.mark.jvm
@@ -68,6 +69,7 @@ def test_spark_spells_local_places_with_one_slash(lake: Lake) -> None:
         assert re.match(r"file:/(?!/)", written)
 
 
+@fact("sink.missing-table")
 def test_a_missing_table_is_created_silently(lake: Lake) -> None:
     """The driver looks for the table before it starts a query: Spark would make one, without partitions and properties."""
     lake.land("events", FIRST)
@@ -91,6 +93,7 @@ def test_a_column_may_be_added_under_a_running_query(lake: Lake) -> None:
     assert lake.rows("out") == [("a", 1, None), ("b", 2, None), ("c", 3, None)]
 
 
+@fact("sink.partitioned")
 def test_a_running_query_partitions_anew_from_its_second_batch_on(lake: Lake) -> None:
     """No restart is needed; a query learns of a change of the table when it commits, so one batch more is written the old way."""
     lake.create("out", COLUMNS)
@@ -131,6 +134,7 @@ def test_a_written_column_that_goes_ends_the_query_at_its_second_batch(
     assert lake.rows("out") == expected
 
 
+@fact("sink.made-anew")
 def test_a_table_made_anew_ends_a_running_query(lake: Lake) -> None:
     """Iceberg compares the uuid when it commits: nothing gets into the other table."""
     from pyspark.errors import StreamingQueryException
@@ -144,6 +148,7 @@ def test_a_table_made_anew_ends_a_running_query(lake: Lake) -> None:
     assert lake.rows("out") == []
 
 
+@fact("sink.made-anew-at-start")
 def test_a_table_dropped_and_made_anew_is_accepted_at_the_next_start(lake: Lake) -> None:
     """A query is bound to the table's uuid by the driver: Spark goes on in the new one, without the rows of the old."""
     lake.create("out", COLUMNS)
@@ -155,6 +160,7 @@ def test_a_table_dropped_and_made_anew_is_accepted_at_the_next_start(lake: Lake)
     assert lake.rows("out") == [("c", 3)]
 
 
+@fact("sink.extra-column")
 def test_an_extra_column_is_found_only_when_the_query_runs(lake: Lake) -> None:
     """The driver compares columns before it starts: the query itself is accepted and then fails."""
     from pyspark.errors import StreamingQueryException
@@ -166,6 +172,7 @@ def test_an_extra_column_is_found_only_when_the_query_runs(lake: Lake) -> None:
         drain(query)
 
 
+@fact("sink.column-order")
 def test_columns_in_another_order_are_refused(lake: Lake) -> None:
     """The driver brings the columns into the table's order."""
     from pyspark.errors import StreamingQueryException
@@ -176,6 +183,7 @@ def test_columns_in_another_order_are_refused(lake: Lake) -> None:
         lake.run(events(lake).select("n", "k"), "out")
 
 
+@fact("sink.update-mode")
 def test_update_mode_is_refused_only_when_the_query_runs(lake: Lake) -> None:
     """``mode = "update"`` is an error of the configuration."""
     from pyspark.errors import StreamingQueryException
@@ -187,6 +195,7 @@ def test_update_mode_is_refused_only_when_the_query_runs(lake: Lake) -> None:
         lake.run(counted, "out", mode="update")
 
 
+@fact("sink.complete-mode")
 def test_complete_mode_wipes_the_rows_of_others(lake: Lake) -> None:
     """A complete output owns its table."""
     lake.create("out", COLUMNS)

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.facts.ids import fact
 from tests.facts.lake import Lake
 
 pytestmark = pytest.mark.jvm
@@ -48,6 +49,7 @@ def test_a_row_appended_by_pyiceberg_is_read(source: Lake) -> None:
     assert source.rows("out") == [("a",), ("b",)]
 
 
+@fact("source.start-time-later")
 def test_a_start_time_after_the_newest_snapshot_misses_rows_in_spite_of_the_checkpoint(source: Lake) -> None:
     """It sets the position back to the beginning, and then hides what is older than itself.
 
@@ -90,6 +92,7 @@ def test_a_later_start_time_before_the_newest_snapshot_changes_nothing(source: L
     assert source.rows("out") == [("b",), ("between",), ("d",)]
 
 
+@fact("source.start-time")
 def test_the_same_start_time_misses_nothing(source: Lake) -> None:
     """Even where no snapshot was read before the query stopped."""
     first = now()
@@ -102,6 +105,7 @@ def test_the_same_start_time_misses_nothing(source: Lake) -> None:
     assert source.rows("out") == [("b",), ("c",)]
 
 
+@fact("source.overwritten")
 def test_an_overwritten_source_ends_the_stream_unless_told_to_skip(source: Lake) -> None:
     """``skip_overwrites``; what was overwritten does not reach the reader."""
     from pyspark.errors import StreamingQueryException
@@ -115,6 +119,7 @@ def test_an_overwritten_source_ends_the_stream_unless_told_to_skip(source: Lake)
     assert source.rows("out") == [("a",), ("b",)]
 
 
+@fact("source.deleted-rows")
 def test_deleted_rows_end_the_stream_unless_told_to_skip(source: Lake) -> None:
     """``skip_deletes``."""
     from pyspark.errors import StreamingQueryException

@@ -4,11 +4,13 @@ import time
 
 import pytest
 
+from tests.facts.ids import fact
 from tests.facts.lake import CATALOG, SECONDS, Home, Lake, drain, make_active, schema_of
 
 pytestmark = pytest.mark.jvm
 
 
+@fact("driver.session")
 def test_a_new_session_has_views_and_conf_of_its_own(lake: Lake) -> None:
     """Each job gets one: its conf and views can not meet another's."""
     other = lake.spark.newSession()
@@ -66,6 +68,7 @@ def test_a_second_start_on_a_checkpoint_is_refused(lake: Lake, same_session: boo
     assert first.isActive
 
 
+@fact("driver.second-start")
 def test_with_the_default_a_second_start_ends_the_first_query_silently(lake: Lake) -> None:
     """Why the driver turns it off."""
     lake.create("out", {"value": "long"})

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.facts.ids import fact
 from tests.facts.lake import Lake
 
 pytestmark = pytest.mark.jvm
@@ -9,6 +10,7 @@ pytestmark = pytest.mark.jvm
 COLUMNS = {"k": "string", "n": "long"}
 
 
+@fact("marks.query-and-epoch")
 def test_a_streaming_commit_carries_query_and_epoch(lake: Lake) -> None:
     """Who really writes a table, and how far, is read without a JVM; Iceberg's own check of replayed batches rests on the same."""
     lake.create("out", COLUMNS)
@@ -57,6 +59,7 @@ def test_a_conf_of_the_session_marks_every_kind_of_write(lake: Lake, statement: 
     assert later
 
 
+@fact("marks.other-session")
 def test_a_conf_of_another_session_marks_nothing(lake: Lake) -> None:
     """One job's marks stay its own."""
     lake.create("out", COLUMNS)
@@ -65,6 +68,7 @@ def test_a_conf_of_another_session_marks_nothing(lake: Lake) -> None:
     assert "flareiac.mark" not in lake.summaries("out")[0]
 
 
+@fact("marks.streaming-append")
 def test_a_conf_marks_a_streaming_append_too(lake: Lake) -> None:
     """Beside Iceberg's own marks."""
     lake.create("out", COLUMNS)
