@@ -14,7 +14,7 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, kill_points, marks, tables
+from flareiac_spark.driver import batch_write, kill_points, marks, micro_batch, tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.heart import heart_of
@@ -26,7 +26,13 @@ pytestmark = pytest.mark.jvm
 
 LOG = logging.getLogger("micro-batch")
 KEYED = {"id": "long", "at": "long", "note": "string"}
-POINTS = ("batch-begun", "before-output-write", "in-merge", "after-output-write", "before-commit-log")
+POINTS = {
+    "merge": ("in-merge", "after-output-write"),
+    "counted merge": ("batch-begun", "in-merge", "after-output-write", "before-commit-log"),
+    "overwrite_partitions": ("after-output-write",),
+    "branch": ("before-output-write", "after-output-write"),
+    "two outputs": ("batch-begun", "before-output-write", "after-output-write", "before-commit-log"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -225,11 +231,8 @@ def branch_rows(lake: Workshop, table: str, branch: str) -> list[tuple[Any, ...]
 # The same rows, however often a batch is begun
 
 
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("mode", ["merge", "counted merge", "overwrite_partitions", "branch", "two outputs"])
+@pytest.mark.parametrize(("mode", "point"), [(mode, point) for mode, points in POINTS.items() for point in points])
 def test_a_batch_that_breaks_off_leaves_no_trace(lake: Workshop, interrupted: Any, mode: str, point: str) -> None:
-    if point == "in-merge" and "merge" not in mode:
-        pytest.skip("nothing is merged")
     spec, expected = CASES[mode](lake)
     # In the second batch, so that there is one before it.
     interrupted(f"driver.{point}", {"two outputs": 2 if point in ("batch-begun", "before-commit-log") else 3}.get(mode, 2))
@@ -533,3 +536,25 @@ def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pyte
     assert marks.BatchSearch("c", "other", None).newest(table) is None
     assert marks.BatchSearch("other", "o", None).newest(table) is None
     assert len(list(marks.commits(table, None))) == 6
+
+
+def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec, found = CASES["branch"](lake)
+    monkeypatch.setattr(micro_batch, "_STALE_SECONDS", -1.0)
+    seen = dict[str, str]()
+    real = batch_write.write
+
+    def remember(frame: Any, output: Any, carry: Any, **more: Any) -> None:
+        seen.update(carry)
+        real(frame, output, carry, **more)
+
+    def successor(name: str, of: str = "") -> None:
+        if name == "driver.before-output-write" and seen.get(marks.BATCH_ID) == "1":
+            with marks.carried(lake.spark, {**seen, marks.BATCH_ID: "2"}):
+                lake.spark.sql(f"INSERT INTO {lake.name('kept')}.branch_audit VALUES (3, 1, 'c')")
+            seen.clear()
+
+    monkeypatch.setattr(batch_write, "write", remember)
+    monkeypatch.setattr(kill_points, "reach", successor)
+    lake.run(spec)
+    assert found() == expected_rows("branch")

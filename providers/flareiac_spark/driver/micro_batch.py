@@ -4,6 +4,7 @@ Spark replays a batch that is not in its log of commits, with the same number an
 output and the number, and what carries them already is not written again. Works inside the query's own thread.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from logging import Logger
@@ -19,6 +20,8 @@ from flareiac_spark.driver.trunk import Trunk, trunk_of
 
 _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
+_STALE_SECONDS = 10.0
+"""Less than a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,7 @@ class _Target:
 
     table: Any = None
     search: BatchSearch | None = None
+    searched: float = 0.0
 
 
 @dataclass(slots=True)
@@ -106,9 +110,8 @@ class MicroBatch:
         query_id = str(session.sparkContext.getLocalProperty(_QUERY_ID))
         kill_points.reach("driver.batch-begun", self.address)
         todo = [output for output in self.flow.outputs if not self._is_there(session, query_id, output, batch)]
-        if todo:
-            self._write_all(frame, todo, query_id, batch)
-        elif self.flow.holds_state:
+        written = self._write_all(frame, todo, query_id, batch) if todo else 0
+        if not written and self.flow.holds_state:
             # What Spark remembers for the next batch is made by computing this one.
             frame.write.format("noop").mode("overwrite").save()
         kill_points.reach("driver.before-commit-log", self.address)
@@ -119,6 +122,7 @@ class MicroBatch:
             target.table, target.search = tables.target(session, output), BatchSearch(query_id, output.name, output.branch)
         else:
             target.table.refresh()
+        target.searched = time.monotonic()
         newest = target.search.newest(target.table)
         if newest is not None and newest > batch:
             raise _behind(output, newest, batch)
@@ -126,7 +130,9 @@ class MicroBatch:
             self.log.info("%s: batch %s is there already and is not written again", output.name, batch)
         return newest == batch
 
-    def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> None:
+    def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> int:
+        """Returns to how many outputs it wrote."""
+        written = 0
         kept = frame.persist() if any(self._is_read_twice(output) for output in todo) or len(todo) > 1 else None
         try:
             rows = self.flow.shapes(frame)
@@ -135,17 +141,25 @@ class MicroBatch:
                     kill_points.reach("driver.between-outputs", self.address)
                 carry = {CHECKPOINT_ID: query_id, OUTPUT: output.name, BATCH_ID: str(batch)}
                 kill_points.reach("driver.before-output-write", output.name)
+                if self._is_stale(output) and self._is_there(frame.sparkSession, query_id, output, batch):
+                    continue
                 self._write(rows[output.name], output, carry)
+                written += 1
                 kill_points.reach("driver.after-output-write", output.name)
         finally:
             if kept is not None:
                 kept.unpersist()
+        return written
 
     def _write(self, rows: Any, output: Output, carry: Mapping[str, str]) -> None:
         if output.mode == "overwrite" and rows.isEmpty():
             # A batch without rows says nothing of those that are there; Spark runs one now and then to move the watermark.
             return
         batch_write.write(rows, output, carry)
+
+    def _is_stale(self, output: Output) -> bool:
+        """Whether so much time passed since the search that another driver may have taken over: this process may have been paused."""
+        return time.monotonic() - self._targets[output.name].searched > _STALE_SECONDS
 
     def _is_read_twice(self, output: Output) -> bool:
         """Whether computing the batch once and keeping it is less work.
