@@ -72,6 +72,7 @@ class QueryWatch:
     def _judge_idleness(self, worked: bool, seen: Mapping[str, Any]) -> None:
         """Idle after two looks in a row without work: with a short trigger one look may fall between two batches."""
         if self.status.batch is None and not self._asked():
+            self.idle, self._quiet_looks = False, 0
             return
         waiting = not worked and not seen["isDataAvailable"] and seen["message"].startswith(_WAITING)
         polling = not worked and not seen["isDataAvailable"] and self._quiet_looks > 0
