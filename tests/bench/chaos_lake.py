@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -153,12 +153,6 @@ class Lake:
         found = table.scan(snapshot_id=snapshot.snapshot_id, selected_fields=tuple(columns)).to_arrow()
         cells = zip(*(found.column(name).to_pylist() for name in columns), strict=True)
         return Content(snapshot_id=snapshot.snapshot_id, rows=Counter(cells), twice=_twice(table, snapshot.snapshot_id))
-
-    def position(self, targets: Sequence[Target]) -> object:
-        """Something that is another as soon as anything was committed, or a job is in another phase or batch."""
-        jobs = {name: (job["phase"], [query.get("batch") for query in job.get("queries") or ()]) for name, job in self.jobs().items()}
-        tables = [self.catalog.load_table(("demo", target.table)).metadata_location for target in targets]
-        return jobs, tables
 
 
 def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ from tests.bench.chaos_scenarios import LAKE, Cells, Edits, Scenario, Target, wi
 from tests.bench.figure import remark
 from tests.support.command_line import Ended
 
-_QUIET: Final = 60.0
-"""Seconds in which nothing moved: what was not read by then never will be."""
+_QUIET: Final = 45.0
+"""Seconds in which no job was at work: what was not read by then never will be."""
+_DEADLINE: Final = 900.0
 _APPLIES: Final = 6
 """One must converge; a kill may spoil each of the others."""
 _EVERYTHING: Final = "everything"
@@ -272,22 +273,28 @@ class Course:
         waiting = {target.table: (item, target) for item in self.scenarios for target in item.targets if target.table not in self._broken}
         wanted = {table: target.expected(self.landing.files) for table, (_, target) in waiting.items()}
         known: dict[str, Content] = {}
-        moved, position = time.monotonic(), object()
-        while waiting and time.monotonic() - moved < _QUIET:
+        moved = began = time.monotonic()
+        while waiting and time.monotonic() - moved < _QUIET and time.monotonic() - began < _DEADLINE:
             for table, (_, target) in tuple(waiting.items()):
                 content = self.lake.content(target, known.get(table), wanted[table].total())
                 if content is not None:
                     known[table] = content
                     if content.rows == wanted[table] and not content.twice:
                         del waiting[table]
+                        moved = time.monotonic()
             self._collect()
             if waiting and self.lake.driver_pid() is None:
                 self._converge()
-            now = self.lake.position([target for _, target in waiting.values()])
-            if now != position:
-                moved, position = time.monotonic(), now
+            if self._at_work([item for item, _ in waiting.values()]):
+                moved = time.monotonic()
             time.sleep(0.5)
         self._note(wanted, waiting)
+
+    def _at_work(self, scenarios: Sequence[Scenario]) -> bool:
+        """Whether a job of these, or what it reads, has something to do yet."""
+        jobs = self.lake.jobs()
+        phases = [jobs.get(job, {}).get("phase") for job in ("job.plain", *(item.job for item in scenarios))]
+        return any(phase in ("pending", "starting", "running", "backoff", "stopping") for phase in phases)
 
     def _note(self, wanted: "dict[str, Counter[Cells]]", waiting: dict[str, tuple[Scenario, Target]]) -> None:
         for item in self.scenarios:

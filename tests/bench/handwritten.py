@@ -5,7 +5,9 @@ What FlareIaC's driver is measured against.
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -22,9 +24,27 @@ def main(settings_file: str) -> None:
     if settings["watermark"]:
         frame = frame.withWatermark(*settings["watermark"])
     frame.createOrReplaceTempView("raw")
-    writer = spark.sql(settings["sql"]).writeStream.outputMode(settings["mode"]).trigger(availableNow=True)
-    writer.option("checkpointLocation", settings["checkpoint"]).toTable(settings["table"]).awaitTermination()
+    writer = spark.sql(settings["sql"]).writeStream.trigger(availableNow=True).option("checkpointLocation", settings["checkpoint"])
+    if settings["keys"]:
+        query = writer.foreachBatch(partial(_merge, settings)).start()
+    else:
+        query = writer.outputMode(settings["mode"]).toTable(settings["table"])
+    query.awaitTermination()
     spark.stop()
+
+
+def _merge(settings: dict[str, Any], batch: Any, _number: int) -> None:
+    """The usual upsert: the latest row of each key of the batch."""
+    latest, keys = settings["latest_by"], settings["keys"]
+    batch.createOrReplaceTempView("batch")
+    batch.sparkSession.sql(
+        f"""MERGE INTO {settings["table"]} t USING (
+          SELECT * EXCEPT (place) FROM (
+            SELECT *, row_number() OVER (PARTITION BY {", ".join(keys)} ORDER BY {latest} DESC) AS place FROM batch
+          ) WHERE place = 1
+        ) s ON {" AND ".join(f"t.{key} <=> s.{key}" for key in keys)}
+        WHEN MATCHED AND s.{latest} >= t.{latest} THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"""
+    )
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ def restart(directory: Path, rows: int) -> Iterator[Figure]:
         remark(f"restart: round {number + 1} of {_ROUNDS}")
         theirs += _handwritten(lake, f"hand_{number}")
         ours += _flareiac(lake, f"ours_{number}")
+        remark(f"restart: {[round(item, 2) for item in ours]} s, by hand {[round(item, 2) for item in theirs]} s")
     detail = {"seconds": round(statistics.median(ours), 2), "handwritten seconds": round(statistics.median(theirs), 2)}
     value = statistics.median(ours) / statistics.median(theirs)
     yield Figure(name="restart, by hand-written", value=value, unit="times", bar=1.2, better=Better.LOWER, detail=detail)

@@ -28,13 +28,15 @@ _SPARK_SCHEMA = "ts timestamp, carrier string, delay bigint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One query, for both sides; ``columns`` are those of its table in Iceberg's spelling."""
+    """One query, for both sides; ``columns`` are those of its table in Iceberg's spelling. ``keys`` and ``latest_by`` belong to a merge."""
 
     name: str
     sql: str
     columns: tuple[tuple[str, str], ...]
     mode: str = "append"
     watermark: tuple[str, str] | None = None
+    keys: tuple[str, ...] = ()
+    latest_by: str = ""
 
 
 QUERIES = (
@@ -49,6 +51,14 @@ QUERIES = (
         "GROUP BY window(ts, '1 hour'), carrier",
         columns=(("hour", "timestamptz"), ("carrier", "string"), ("flights", "long"), ("delay", "long")),
         watermark=("ts", "10 minutes"),
+    ),
+    Query(
+        name="merge",
+        sql="SELECT ts, carrier, delay FROM raw",
+        columns=FLIGHTS,
+        mode="merge",
+        keys=("carrier", "delay"),
+        latest_by="ts",
     ),
 )
 
@@ -114,6 +124,8 @@ class Lake:
             "sql": query.sql,
             "mode": query.mode,
             "watermark": query.watermark,
+            "keys": query.keys,
+            "latest_by": query.latest_by,
             "checkpoint": str(self.checkpoint(name)),
             "table": f"lake.bench.{name}",
             **(more or {}),
@@ -163,7 +175,7 @@ class Lake:
         stream: dict[str, Any] = {"name": "raw", "kind": "stream", "source": source}
         if query.watermark:
             stream["watermark"] = {"column": query.watermark[0], "delay": query.watermark[1]}
-        output = {
+        output: dict[str, Any] = {
             "name": "out",
             "from": "result",
             "identifier": ["lake", "bench", name],
@@ -172,6 +184,8 @@ class Lake:
             "columns": _spelled(query.columns),
             "checkpoint": str(self.checkpoint(name)),
         }
+        if query.keys:
+            output["merge"] = {"on": list(query.keys), "latest_by": query.latest_by}
         steps = [{"name": "result", "sql": query.sql}]
         return {
             "address": "job.bench",
