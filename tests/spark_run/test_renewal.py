@@ -24,7 +24,7 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.job import renewal
+from flareiac_spark.job import asking, renewal
 from flareiac_spark.job.definition import spec_of
 from flareiac_spark.job.renewal import is_renewed, old_spec, refusals, renew
 from tests.spark_plan.checkpoint_sample import QUERY, sample, table
@@ -151,7 +151,7 @@ def _applied(item: Resolved) -> Resolved:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     made = Driver()
-    monkeypatch.setattr(renewal, "run_operation", made.run)
+    monkeypatch.setattr(asking, "run_operation", made.run)
     return made
 
 
