@@ -292,7 +292,7 @@ class _Comparison:
                 continue
             path, text = ("outputs", name, part), f"the {part} of output {name}"
             before, after = (item[part] or "main" for item in (old, new))
-            if not self._facts.committed or new["mode"] == "complete":
+            if not self._facts.started or new["mode"] == "complete":
                 yield Restarted(path=path, text=text, why=f"{after} is written from now on")
                 continue
             yield Mixed(

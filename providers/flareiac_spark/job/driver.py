@@ -30,6 +30,7 @@ from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
+from flareiac_spark.job.redirection import finish_redirected, redirected
 from flareiac_spark.job.renewal import Renewed, is_renewed, old_spec, rebuilds_noted, refusals, renew
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.job.wait import Wanted, runs_no_more, settled, still_running, trouble, wait_until_settled, wait_until_stopped
@@ -74,6 +75,7 @@ class JobDriver:
         target = self._target(request, planned)
         publish(planned, self._applications.project)
         renewed = self._renewed(request, target)
+        self._finish_redirected(request, target)
         before = self._fallback(request, target)
         self._leave_old_application(request, engine)
         self._applications.want(engine, request.references, _with(request.address, target.job()))
@@ -157,6 +159,14 @@ class JobDriver:
         if request.recorded is not None:
             self._stop_by_state(request.address, request.recorded, request.cancel)
         return renew(request, old, target.spec, self._applications)
+
+    def _finish_redirected(self, request: ApplyRequest, target: Target) -> None:
+        """A batch that is in the tables of the old definition is not begun again for those of the new one."""
+        old = None if is_renewed(request) else old_spec(request, self._applications)
+        names = redirected(old, target.spec) if old is not None else ()
+        if old is not None and names and request.recorded is not None:
+            self._stop_by_state(request.address, request.recorded, request.cancel)
+            finish_redirected(request, old, names, self._applications)
 
     def _analysed(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
         """Asks Spark. An application that is started for the question resumes its jobs, but not those that are about to change: what

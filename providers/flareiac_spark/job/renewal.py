@@ -5,18 +5,17 @@ again gives the same result: only the new definition in ``desired.json`` makes a
 """
 
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.sdk.changes import Blocker
 from flareiac.sdk.provider import ApplyRequest, Resolved
-from flareiac_spark.application import Liveness, liveness, run_operation
+from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Refusal, decide
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, is_begun, read_checkpoint, seeded
@@ -28,9 +27,7 @@ from flareiac_spark.control import (
     Finish,
     JobSpec,
     Marks,
-    Operation,
     Output,
-    Result,
     StreamInput,
     TableSource,
     Target,
@@ -41,14 +38,11 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.control.moments import moment_of
-from flareiac_spark.control.operations import Work
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.asking import A_BATCH, A_WHILE, Asking, cancelled
 from flareiac_spark.job.carry_over import can_not_go_on, only_tables, query_of
 from flareiac_spark.job.definition import spec_of
 
-_A_WHILE: Final = 600.0
-_A_BATCH: Final = 24 * 3600.0
-"""Seconds that a question, and that the rest of a batch, may take."""
 _JVM_ENDS: Final = 60.0
 
 
@@ -114,7 +108,7 @@ def renew(request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications
     """
     if _is_in_use(request, new, applications):
         return Renewed(rebuilds=rebuilds_noted(new))
-    _await_jvm(request, applications)
+    await_jvm(request, applications)
     return _Renewal(request, old, new, applications).run()
 
 
@@ -130,7 +124,7 @@ def _is_in_use(request: ApplyRequest, new: JobSpec, applications: Applications) 
 def rebuilds_noted(new: JobSpec) -> dict[str, Attributes]:
     """What an apply that did not come to its end emptied; it is noted beside the folders."""
     found: dict[str, Attributes] = {}
-    for folder, _outputs in _folders(new).values():
+    for folder, _outputs in folders(new).values():
         try:
             noted = (seeded(folder) or {}).get("rebuilds")
         except Damaged:
@@ -139,7 +133,7 @@ def rebuilds_noted(new: JobSpec) -> dict[str, Attributes]:
     return found
 
 
-def _await_jvm(request: ApplyRequest, applications: Applications) -> None:
+def await_jvm(request: ApplyRequest, applications: Applications) -> None:
     """A JVM may outlive its driver for seconds, and commit. Raises ``Failure``."""
     if request.recorded is None:
         return
@@ -228,13 +222,13 @@ class _Renewal:
         self.start_from: str = self.checkpoint.attributes["start_from"] or CARRY_OVER
         self.generation: int = self.after["generation"]
         self.by = f"{applications.project.lineage}/{self.checkpoint.address}"
-        self._up = False
+        self._asking = Asking(request, self.after["application"], applications)
 
     def pairs(self) -> list[_Pair]:
         """The queries of the new definition, each with the one of the same name before."""
-        before = _folders(self.old) if self.old is not None else {}
+        before = folders(self.old) if self.old is not None else {}
         found = []
-        for name, (folder, outputs) in _folders(self.new).items():
+        for name, (folder, outputs) in folders(self.new).items():
             if self.before is None and self._has_begun(folder):
                 continue  # a new job takes it over as it stands
             old_folder, old_outputs = before.get(name, (None, ()))
@@ -303,15 +297,15 @@ class _Renewal:
 
     def _settle_batch(self, pair: _Pair, found: CheckpointOnDisk, batch: int) -> int | None:
         assert self.old is not None, "a batch in flight was begun by an old definition"
-        targets = tuple(_target(output, self.old) for output in pair.old_outputs)
-        marked = self._ask(Marks(query_id=found.query_id, batch=batch, targets=targets), _A_WHILE).marked
+        targets = tuple(target(output, self.old) for output in pair.old_outputs)
+        marked = self._asking.ask(Marks(query_id=found.query_id, batch=batch, targets=targets), A_WHILE).marked
         if len(marked) == len(targets):
             return batch
         if not marked:
             return batch - 1 if batch > 0 else None
         self.request.progress(f"finishing batch {batch}: {', '.join(marked)} has it, and others have not")
         spec = job_spec_to_json(replace(self.old, outputs=pair.old_outputs))
-        self._ask(Finish(spec=spec, checkpoint=str(pair.old_outputs[0].checkpoint), batch=batch), _A_BATCH)
+        self._asking.ask(Finish(spec=spec, checkpoint=str(pair.old_outputs[0].checkpoint), batch=batch), A_BATCH)
         return batch
 
     # Rebuilding
@@ -324,9 +318,9 @@ class _Renewal:
 
     def _rebuild(self, output: Output, settled: Settled | None) -> Attributes:
         origin = (settled.query_id if settled is not None else "") or f"{self.by}/{output.name}"
-        work = Truncate(target=_target(output, self.new), mark=f"{origin}/g{self.generation:04d}", asked=time.time())
+        work = Truncate(target=target(output, self.new), mark=f"{origin}/g{self.generation:04d}", asked=time.time())
         self.request.progress(f"emptying {'.'.join(output.identifier)}")
-        truncated = self._ask(work, _A_WHILE).truncated or Truncated(snapshot_id=None)
+        truncated = self._asking.ask(work, A_WHILE).truncated or Truncated(snapshot_id=None)
         table = self.after["outputs"][output.name]["table"]
         return {
             "table": table.address if isinstance(table, Reference) else str(table),
@@ -393,23 +387,6 @@ class _Renewal:
             for name, source in _tables(self.new).items()
         }
 
-    # Asking
-
-    def _ask(self, work: Work, patience: float) -> Result:
-        engine, request = self.after["application"], self.request
-        if not self._up:
-            self.applications.want(engine, request.references, lambda current: current)
-            if self.applications.bring_up(engine, request.cancel, request.progress) is None:
-                raise Failure(cancelled(self.address))
-            self._up = True
-        operation = Operation(id=f"{work.kind}-{uuid.uuid4().hex}", work=work)
-        result = run_operation(self.applications.control(engine), operation, timeout=patience, cancel=request.cancel)
-        if result is None:
-            raise Failure(cancelled(self.address) if request.cancel.is_set() else no_answer(self.address, work.kind, patience))
-        if result.status == "failed":
-            raise Failure(not_done(self.address, work, str(result.error)))
-        return result
-
 
 def _told(rebuilds: Mapping[str, Attributes]) -> list[str]:
     found = []
@@ -423,7 +400,7 @@ def _told(rebuilds: Mapping[str, Attributes]) -> list[str]:
     return found
 
 
-def _folders(spec: JobSpec) -> dict[str, tuple[Path, list[Output]]]:
+def folders(spec: JobSpec) -> dict[str, tuple[Path, list[Output]]]:
     """A job's queries by the name of their folders, with the outputs that each writes."""
     found: dict[str, tuple[Path, list[Output]]] = {}
     for output in spec.outputs:
@@ -441,7 +418,7 @@ def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
     return {name: source.uuid for name, source in _tables(spec).items()} if spec is not None else {}
 
 
-def _target(output: Output, spec: JobSpec) -> Target:
+def target(output: Output, spec: JobSpec) -> Target:
     """Iceberg's own sink is used, and its epochs are the marks, where one query appends to main or replaces it."""
     epochs = not spec.foreach_batch and output.branch in (None, "main") and output.mode in ("append", "complete")
     return Target(output=output.name, identifier=output.identifier, uuid=output.uuid, branch=output.branch, epochs=epochs)
@@ -474,35 +451,7 @@ def not_prepared(address: str, folder: Path, trouble: Exception) -> Diagnostic:
     return error("FIK083", f"{folder} can not be prepared", detail, address=address)
 
 
-def not_done(address: str, work: Work, why: str) -> Diagnostic:
-    """An operation's own failure."""
-    match work:
-        case Marks():
-            code, summary = "FIK084", f"Whether batch {work.batch} was written can not be found out"
-        case Finish():
-            code, summary = "FIK084", f"Batch {work.batch} was written to some outputs only and can not be finished"
-        case Truncate():
-            code, summary = "FIK085", f"{'.'.join(work.target.identifier)} can not be emptied"
-        case _:
-            assert_never(work)
-    return error(
-        code, summary, f"{why}\nThe job is stopped; its old generation is as it was. Apply again when this is put right.", address=address
-    )
-
-
-def no_answer(address: str, kind: str, seconds: float) -> Diagnostic:
-    """The application is silent."""
-    detail = f"It was asked for {kind} and has not answered within {seconds:.0f} s. The job is stopped. Apply again."
-    return error("FIK086", "The Spark application does not answer", detail, address=address)
-
-
 def outlived(address: str, pid: int) -> Diagnostic:
     """A JVM without a driver that does not end."""
     detail = f"The driver is gone, and its JVM (pid {pid}) may still commit a batch. End it (kill {pid}) and apply again."
     return error("FIK088", f"The old application of {address} has not ended", detail, address=address)
-
-
-def cancelled(address: str) -> Diagnostic:
-    """The command was interrupted."""
-    detail = "The apply was cancelled before the new generation was ready. The job is stopped; the next apply goes on."
-    return error("FIK070", f"{address} was asked to start", detail, address=address)

@@ -1,0 +1,68 @@
+"""How is something asked of an application while a job's apply waits for it? Brings it up, asks, and tells its trouble."""
+
+import uuid
+from typing import Final, assert_never
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.provider import ApplyRequest
+from flareiac_spark.application import run_operation
+from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate
+from flareiac_spark.control.operations import Work
+from flareiac_spark.engine.application import Applications
+
+A_WHILE: Final = 600.0
+A_BATCH: Final = 24 * 3600.0
+"""Seconds that a question, and that the rest of a batch, may take."""
+
+
+class Asking:
+    """Questions of one apply to one engine's application, which is brought up for the first."""
+
+    def __init__(self, request: ApplyRequest, engine: Attributes, applications: Applications) -> None:
+        self._request, self._engine, self._applications = request, engine, applications
+        self._up = False
+
+    def ask(self, work: Work, patience: float) -> Result:
+        """The answer. Raises ``Failure``."""
+        engine, request = self._engine, self._request
+        if not self._up:
+            self._applications.want(engine, request.references, lambda current: current)
+            if self._applications.bring_up(engine, request.cancel, request.progress) is None:
+                raise Failure(cancelled(request.address))
+            self._up = True
+        operation = Operation(id=f"{work.kind}-{uuid.uuid4().hex}", work=work)
+        result = run_operation(self._applications.control(engine), operation, timeout=patience, cancel=request.cancel)
+        if result is None:
+            raise Failure(cancelled(request.address) if request.cancel.is_set() else no_answer(request.address, work.kind, patience))
+        if result.status == "failed":
+            raise Failure(not_done(request.address, work, str(result.error)))
+        return result
+
+
+def not_done(address: str, work: Work, why: str) -> Diagnostic:
+    """An operation's own failure."""
+    match work:
+        case Marks():
+            code, summary = "FIK084", f"Whether batch {work.batch} was written can not be found out"
+        case Finish():
+            code, summary = "FIK084", f"Batch {work.batch} was written to some outputs only and can not be finished"
+        case Truncate():
+            code, summary = "FIK085", f"{'.'.join(work.target.identifier)} can not be emptied"
+        case _:
+            assert_never(work)
+    return error(
+        code, summary, f"{why}\nThe job is stopped; its old generation is as it was. Apply again when this is put right.", address=address
+    )
+
+
+def no_answer(address: str, kind: str, seconds: float) -> Diagnostic:
+    """The application is silent."""
+    detail = f"It was asked for {kind} and has not answered within {seconds:.0f} s. The job is stopped. Apply again."
+    return error("FIK086", "The Spark application does not answer", detail, address=address)
+
+
+def cancelled(address: str) -> Diagnostic:
+    """The command was interrupted."""
+    detail = "The apply was cancelled before the new generation was ready. The job is stopped; the next apply goes on."
+    return error("FIK070", f"{address} was asked to start", detail, address=address)

@@ -1,0 +1,52 @@
+"""Rows that go elsewhere from now on: what becomes of a batch that has been begun?
+
+A batch in flight is done again by the next start, under the new definition. If its rows are in an old table, branch or by another way of
+writing already, the new place would get them once more. So it is finished where it was begun, with the old definition.
+"""
+
+from dataclasses import replace
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import ApplyRequest
+from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
+from flareiac_spark.checkpoint.folder import damage
+from flareiac_spark.control import Finish, JobSpec, Marks, Output, job_spec_to_json
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.asking import A_BATCH, A_WHILE, Asking
+from flareiac_spark.job.renewal import await_jvm, folders, target
+
+
+def redirected(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
+    """The names of the queries whose rows go elsewhere, or another way, on the same checkpoint."""
+    before, after = folders(old), folders(new)
+    return tuple(
+        name
+        for name, (folder, outputs) in before.items()
+        if name in after and after[name][0] == folder and _ways(outputs, old) != _ways(after[name][1], new)
+    )
+
+
+def finish_redirected(request: ApplyRequest, old: JobSpec, names: tuple[str, ...], applications: Applications) -> None:
+    """The queries must have been asked to stop. Raises ``Failure``."""
+    await_jvm(request, applications)
+    assert request.planned is not None, "a removal redirects nothing"
+    asking = Asking(request, request.planned["application"], applications)
+    for name in names:
+        folder, outputs = folders(old)[name]
+        try:
+            found = read_checkpoint(folder)
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from None
+        if found is None or found.in_flight is None:
+            continue
+        targets = tuple(target(output, old) for output in outputs)
+        if asking.ask(Marks(query_id=found.query_id, batch=found.in_flight, targets=targets), A_WHILE).marked:
+            request.progress(f"finishing batch {found.in_flight} where it was begun")
+            spec = job_spec_to_json(replace(old, outputs=tuple(outputs)))
+            asking.ask(Finish(spec=spec, checkpoint=str(outputs[0].checkpoint), batch=found.in_flight), A_BATCH)
+
+
+def _ways(outputs: list[Output], spec: JobSpec) -> dict[str, object]:
+    """Where each output goes and by which marks; which table of that name it is, is a question of its own."""
+    found = {output.name: target(output, spec) for output in outputs}
+    return {name: (item.identifier, item.branch, item.epochs) for name, item in found.items()}
