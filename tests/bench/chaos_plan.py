@@ -76,7 +76,7 @@ class Chaos:
         number = 0
         while True:
             chance = random.Random(f"{self._seed}/life/{number}")
-            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 3 == 2 else self._dies(chance))
+            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 2 else self._dies(chance))
             number += 1
 
     def _round(self, chance: random.Random, number: int) -> Round:
@@ -122,7 +122,7 @@ class Chaos:
     def _dies(self, chance: random.Random) -> str:
         point = next(self._deaths)
         starting = point.startswith(("driver.before-start", "driver.after-start", "driver.lease-taken"))
-        return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if starting else 7)}"
+        return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if starting else 12)}"
 
 
 def _spaced(chance: random.Random, apart: int) -> list[int]:
