@@ -51,7 +51,7 @@ def _line(cell: Cell) -> tuple[str, ...]:
         cell.outcome or "-",
         _counts(cell.found.values()),
         _counts(cell.rows_last().values()),
-        "DIFFERS" if cell.wrong else "ok",
+        ("DIFFERS" if cell.wrong else "ok") + (f" after {cell.failures} failures" if cell.failures else ""),
     )
 
 

@@ -58,7 +58,7 @@ def _beside_the_query() -> Iterator[Change]:
 def _restarts() -> Iterator[Change]:
     limit = reading("max_files_per_trigger = 2")
     yield from each("rate limit", "plain", "files:append table:append,merge", limit, Verdict.RESTART)
-    slower = with_(interval="2s")
+    slower = with_(interval="6s")
     yield from each("trigger", "plain", "files:append table:foreach_batch", slower, Verdict.RESTART)
     yield from each("trigger", "sum", "files:complete", slower, Verdict.RESTART)
     conf = line('conf = { "spark.sql.files.openCostInBytes" = "1048576" }')
@@ -235,15 +235,15 @@ def _unreadable() -> Iterator[Change]:
     ways = (Way.TOKEN, Way.EARLIEST)
     yield from each("unreadable SQL", "sum", "files:complete table:merge", asked(some), Verdict.UNKNOWN, ways)
     plain = q.plain(where="WHERE n !< 4", keeps=lambda e: bool(e["n"] >= 4))
-    yield from each("unreadable SQL", "plain", "files:append table:merge", asked(plain), Verdict.UNKNOWN, (Way.TOKEN,))
+    yield from each("unreadable SQL", "plain", "files:append table:merge", asked(plain), Verdict.RESTART)
 
 
 def _rates() -> Iterator[Change]:
     yield from each("comment", "rate", "rate:append", line('comment = "what for"'), Verdict.NOTHING)
     yield from each("restart_nonce", "rate", "rate:append", line("restart_nonce = 1"), Verdict.RESTART)
-    yield from each("trigger", "rate", "rate:append", with_(interval="2s"), Verdict.RESTART)
-    faster = reading("rows_per_second = 5")
-    yield from each("rows per second", "rate", "rate:append", faster, Verdict.RESULTS_CHANGE, (Way.EARLIEST,))
+    yield from each("trigger", "rate", "rate:append", with_(interval="6s"), Verdict.RESTART)
+    yield from each("rate raised", "rate", "rate:append", reading("rows_per_second = 5"), Verdict.RESTART)
+    yield from each("rate lowered", "rate", "rate:append", reading("rows_per_second = 1"), Verdict.RESTART)
     again = then(generation("earliest"), rebuilt)
     yield from each("generation, truncate", "rate", "rate:append", again, Verdict.GENERATION, start=Start.TRUNCATE)
     yield from each("generation, carry_over", "rate", "rate:append", generation("carry_over"), Verdict.BLOCKED, (Way.UNDO,))

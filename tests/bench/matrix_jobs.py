@@ -59,7 +59,7 @@ class Job:
     step: str = "made"
     lines: tuple[str, ...] = ()
     reading: tuple[str, ...]
-    interval: str = "1s"
+    interval: str = "5s"
     failures: int = 9
     checkpoint: tuple[str, ...] = ()
     together: bool = False
@@ -132,7 +132,7 @@ def _job(job: Job, name: str) -> str:
         _block(f'input "{raw if place == job.place else place}"', [f"stream = stream.{_stream_name(place, job, name)}"])
         for place in _places(job)
     ]
-    dedup = [f"dedup = {{ keys = {_listed(job.query.keys)} }}"] if isinstance(job.query, Unique) else []
+    dedup = [f"dedup = {{ keys = {_listed(job.query.keys)}, within_watermark = false }}"] if isinstance(job.query, Unique) else []
     lines = [
         f"checkpoint = checkpoint.{name}",
         f'trigger = {{ processing_time = "{job.interval}" }}',

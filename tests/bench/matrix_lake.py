@@ -53,7 +53,7 @@ class Lake:
         done = subprocess.run(program, cwd=self.root, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         said = done.stdout + done.stderr
         if done.returncode not in codes or "Traceback" in said:
-            raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{said[-20000:]}")
+            raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{said[-6000:]}")
         return Done(code=done.returncode, text=said)
 
     def plan(self) -> tuple[int, dict[str, Mapping[str, Any]]]:
