@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -73,6 +74,7 @@ def main() -> int:
     if not given.names:
         parser.print_help()
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what a measurement started is ended
     names = list(MEASUREMENTS) if "all" in given.names else given.names
     measurements: Mapping[str, tuple[Measurement, int]] = {
         **MEASUREMENTS,
