@@ -71,21 +71,21 @@ def test_names_and_contents_make_the_digest_and_nothing_else(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("edit", "code", "says"),
     [
-        (('code = "jobs/"', ""), "FIK081", 'code = "jobs/"'),
-        (('code = "jobs/"', 'code = "nowhere"'), "FIK081", "is not there"),
-        (('code = "jobs/"', 'code = "main.flare.hcl"'), "FIK081", "is no folder"),
-        (('code = "jobs/"', 'code = "landing"'), "FIK081", "no Python file"),
-        (('code = "jobs/"', 'code = "s3://bucket/jobs"'), "FIK081", "local or mounted"),
-        (("score:score", "scor:score"), "FIK082", 'Did you mean "score"?'),
-        (("score:score", "score:scor"), "FIK082", 'It has score. Did you mean "score"?'),
-        (("score:score", "score"), "FIK082", "module:function"),
-        (("score:score", "../score:score"), "FIK082", "module:function"),
-        (("score:score", "score:"), "FIK082", "module:function"),
+        (('code = "jobs/"', ""), "FIK101", 'code = "jobs/"'),
+        (('code = "jobs/"', 'code = "nowhere"'), "FIK101", "is not there"),
+        (('code = "jobs/"', 'code = "main.flare.hcl"'), "FIK101", "is no folder"),
+        (('code = "jobs/"', 'code = "landing"'), "FIK101", "no Python file"),
+        (('code = "jobs/"', 'code = "s3://bucket/jobs"'), "FIK101", "local or mounted"),
+        (("score:score", "scor:score"), "FIK102", 'Did you mean "score"?'),
+        (("score:score", "score:scor"), "FIK102", 'It has score. Did you mean "score"?'),
+        (("score:score", "score"), "FIK102", "module:function"),
+        (("score:score", "../score:score"), "FIK102", "module:function"),
+        (("score:score", "score:"), "FIK102", "module:function"),
         (('python = "score:score"', f'\n    python = "score:score"\n    {SQL}\n  '), "FIK031", "second step"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = { t = table.orders }\n  '), "FIK088", "plain|resource"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = [1]\n  '), "FIK088", "by name"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { state_version = 0 }\n  '), "FIK088", "Begin with 1"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { ttl = "7d" }\n  '), "FIK088", "getValueState"),
+        (('python = "score:score"', '\n    python = "score:score"\n    params = { t = table.orders }\n  '), "FIK108", "plain|resource"),
+        (('python = "score:score"', '\n    python = "score:score"\n    params = [1]\n  '), "FIK108", "by name"),
+        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { state_version = 0 }\n  '), "FIK108", "Begin with 1"),
+        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { ttl = "7d" }\n  '), "FIK108", "getValueState"),
         (('python = "score:score"', 'params = { a = 1 }'), "FIK031", "module:function"),
     ],
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_step_is_told(edit: tuple[str, str], code: str, say
     ],
 )
 def test_what_is_no_python_is_told_with_its_line(text: str | bytes, says: str, tmp_path: Path) -> None:
-    diagnostic = only(declared(tmp_path, score=text), "FIK083")
+    diagnostic = only(declared(tmp_path, score=text), "FIK103")
     assert diagnostic.attribute == ("code",)
     assert says in diagnostic.detail
 
@@ -130,7 +130,7 @@ def test_what_is_no_python_is_told_with_its_line(text: str | bytes, says: str, t
     ],
 )
 def test_what_can_not_be_called_is_told(text: str, says: str, tmp_path: Path) -> None:
-    diagnostic = only(declared(tmp_path, score=text), "FIK082")
+    diagnostic = only(declared(tmp_path, score=text), "FIK102")
     assert diagnostic.attribute == ("step", "clean", "python")
     assert says in diagnostic.summary + " " + diagnostic.detail
 
@@ -161,14 +161,14 @@ def test_packages_and_folders_hold_modules(tmp_path: Path) -> None:
 
 
 def test_a_module_that_hides_one_of_python_s_own_is_a_warning(tmp_path: Path) -> None:
-    diagnostic = only(declared(tmp_path, score=GOOD, json="", deep__os=""), "FIK085")
+    diagnostic = only(declared(tmp_path, score=GOOD, json="", deep__os=""), "FIK105")
     assert diagnostic.severity is Severity.WARNING
     assert "jobs/json" in diagnostic.summary
 
 
 def test_code_without_a_step_in_python_is_a_warning_and_no_part_of_the_job(tmp_path: Path) -> None:
     found = declared(tmp_path, STATELESS.replace('job "x" {', 'job "x" {\n  code = "jobs/"'))
-    assert only(found, "FIK084").severity is Severity.WARNING
+    assert only(found, "FIK104").severity is Severity.WARNING
     assert found.attributes()["code"] is None
 
 
@@ -273,4 +273,4 @@ def test_a_place_that_can_not_be_written_is_told(tmp_path: Path) -> None:
     place.write_text("a file")
     with pytest.raises(Failure, match="can not be copied") as caught:
         publish(attributes, project)
-    assert caught.value.diagnostics[0].code == "FIK087"
+    assert caught.value.diagnostics[0].code == "FIK107"

@@ -53,7 +53,7 @@ def test_good_jobs_are_left_alone(job: str, tmp_path: Path) -> None:
         (STATELESS, ("{ table = table.orders }", '{\n    table = table.orders\n    mode = "update"\n  }'), "FIK040"),
         (STATEFUL, ('watermark = { column = "ts", delay = "10m" }', ""), "FIK041"),
         (STATELESS, ('step "clean"', 'step "orders"'), "FIK038"),
-        (STATELESS, ('sql = "SELECT id, region FROM orders WHERE id > 0"', 'python = "m:f"'), "FIK081"),
+        (STATELESS, ('sql = "SELECT id, region FROM orders WHERE id > 0"', 'python = "m:f"'), "FIK101"),
         (STATELESS, ("{ stream = stream.orders }", "{ table = table.regions }"), "FIK037"),
         (BATCH, ('mode = "batch"', 'mode = "batch"\n  input "s" { stream = stream.orders }'), "FIK037"),
         (STATELESS, ('delay = "10m"', 'delay = "late"'), "FIK013"),

@@ -45,21 +45,21 @@ def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: 
     if path is None:
         for name, function in functions.items():
             why = f'Say in which folder the module of "{function}" is: code = "jobs/", relative to the root module.'
-            diagnostics.error("FIK081", f"The step {name} is in Python and the job has no code", why, attribute=("step", name, "python"))
+            diagnostics.error("FIK101", f"The step {name} is in Python and the job has no code", why, attribute=("step", name, "python"))
         return None
     place = None if path is UNKNOWN else recorded_place(str(path), project)
     if place is None:
         why = "Write the path of a local or mounted folder. It must be known when the plan is made."
-        diagnostics.error("FIK081", f"{path!r} can not be read as code", why, attribute=("code",))
+        diagnostics.error("FIK101", f"{path!r} can not be read as code", why, attribute=("code",))
         return None
     if not functions:
         why = 'It is left out. Write python = "module:function" in a step, or remove code.'
-        diagnostics.warning("FIK084", "The job has code and no step in Python", why, attribute=("code",))
+        diagnostics.warning("FIK104", "The job has code and no step in Python", why, attribute=("code",))
         return None
     try:
         code = read_code(absolute_place(place, project))
     except Unusable as problem:
-        diagnostics.error("FIK081", f"The code in {place or '.'} can not be used", str(problem), attribute=("code",))
+        diagnostics.error("FIK101", f"The code in {place or '.'} can not be used", str(problem), attribute=("code",))
         return {"path": place, "digest": None}
     check_modules(code.modules, place, diagnostics)
     check_functions(code.modules, functions, place, diagnostics)
@@ -76,11 +76,11 @@ def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -
         for name, value in (("params", params), ("stateful", stateful)):
             if value is not None:
                 why = 'It belongs to a step with python = "module:function". Remove it.'
-                diagnostics.error("FIK088", f"A step in SQL takes no {name}", why, attribute=(*at, name))
+                diagnostics.error("FIK108", f"A step in SQL takes no {name}", why, attribute=(*at, name))
         return {"python": None, "params": None, "stateful": None}
     if params is not None and not _is_plain(params):
         why = "They are texts, numbers, lists and maps by name, known when the plan is made: params = { factor = 2 }."
-        diagnostics.error("FIK088", "params are no plain values", why, attribute=(*at, "params"))
+        diagnostics.error("FIK108", "params are no plain values", why, attribute=(*at, "params"))
         params = None
     return {"python": function, "params": params or None, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
 
@@ -95,11 +95,11 @@ def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> At
     version = stateful.get("state_version")
     version = 1 if version is None else version
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        diagnostics.error("FIK088", "state_version is no whole number from 1", "Begin with 1 and raise it by 1.", attribute=at)
+        diagnostics.error("FIK108", "state_version is no whole number from 1", "Begin with 1 and raise it by 1.", attribute=at)
         version = 1
     if stateful.get("ttl") is not None:
         why = "How long state lives is said in the function, where it is made: getValueState(name, schema, ttlDurationMs=...). Remove ttl."
-        diagnostics.error("FIK088", "ttl is not supported yet", why, attribute=at)
+        diagnostics.error("FIK108", "ttl is not supported yet", why, attribute=at)
     return {"state_version": version, "ttl": None}
 
 
@@ -120,15 +120,15 @@ def publish(attributes: Attributes, project: Project) -> None:
     try:
         found = read_code(absolute_place(code["path"], project))
     except Unusable as problem:
-        raise Failure(error("FIK081", f"The code in {source} can not be used", str(problem), attribute=("code",))) from None
+        raise Failure(error("FIK101", f"The code in {source} can not be used", str(problem), attribute=("code",))) from None
     if found.digest != code["digest"]:
         why = "The application would get something else than what was planned. Plan again."
-        raise Failure(error("FIK086", f"The code in {source} changed since the plan was made", why, attribute=("code",)))
+        raise Failure(error("FIK106", f"The code in {source} changed since the plan was made", why, attribute=("code",)))
     try:
         _write(found, place)
     except OSError as failure:
         why = f"{failure.strerror or failure}: {failure.filename or place}. The application loads the code from there."
-        raise Failure(error("FIK087", f"The code can not be copied to {place}", why, attribute=("code",))) from failure
+        raise Failure(error("FIK107", f"The code can not be copied to {place}", why, attribute=("code",))) from failure
 
 
 def read_code(folder: Path) -> Code:

@@ -38,17 +38,17 @@ def check_modules(modules: Mapping[str, bytes], place: str, diagnostics: Diagnos
         read = _read(content)
         if isinstance(read, Broken):
             where = _shown(place, name) + (f":{read.line}" if read.line else "")
-            diagnostics.error("FIK083", f"{_shown(place, name)} is no Python", f"{where}: {read.why}.", attribute=("code",))
+            diagnostics.error("FIK103", f"{_shown(place, name)} is no Python", f"{where}: {read.why}.", attribute=("code",))
     for top in sorted({_top(name) for name in modules if _is_regular(name)} & sys.stdlib_module_names):
         why = f"The other modules of the folder that import {top} get this one, as in every Python program. Rename it."
-        diagnostics.warning("FIK085", f"{_shown(place, top)} hides Python's own module {top}", why, attribute=("code",))
+        diagnostics.warning("FIK105", f"{_shown(place, top)} hides Python's own module {top}", why, attribute=("code",))
 
 
 def check_functions(modules: Mapping[str, bytes], functions: Mapping[str, str], place: str, diagnostics: Diagnostics) -> None:
     """Tells of each step whose ``module:function`` is not there. ``functions`` are given by step."""
     for step, wanted in functions.items():
         for summary, why in _problem(modules, wanted, place):
-            diagnostics.error("FIK082", summary, why, attribute=("step", step, "python"))
+            diagnostics.error("FIK102", summary, why, attribute=("step", step, "python"))
 
 
 def _problem(modules: Mapping[str, bytes], wanted: str, place: str) -> Iterator[tuple[str, str]]:

@@ -107,7 +107,7 @@ RULES: Final[tuple[Rule, ...]] = (
         change__state_other_operator="refuses a checkpoint with the state of another operator",
         source__count="refuses another number of streams: the offsets are kept by their position",
         source__kind="can not read the offsets of one kind of source as those of another",
-        source__path="refuses another folder of files on the offsets of the old one",
+        source__path="refuses another folder of files on the offsets of the old one, or reads it from its beginning in silence",
         source__table_other="finds no snapshot of another table at the offsets of the old one",
         source__order="takes the offsets of one stream for those of another, or does not start",
     ),
