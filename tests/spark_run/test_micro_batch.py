@@ -14,13 +14,13 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, kill_points, marks, micro_batch, tables
+from flareiac_spark.driver import batch_write, kill_points, marks, merge_rows, micro_batch, tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
-from tests.facts.lake import Home, Lake, batches, forget
+from tests.facts.lake import Home, Lake, batches, collected, forget
 
 pytestmark = pytest.mark.jvm
 
@@ -558,3 +558,34 @@ def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, m
     monkeypatch.setattr(kill_points, "reach", successor)
     lake.run(spec)
     assert found() == expected_rows("branch")
+
+
+def test_rows_meet_by_keys_of_any_type(lake: Workshop) -> None:
+    columns = {"note": "string", "whole": "int", "at": "long", "real": "double", "ts": "timestamptz", "n": "long"}
+    lake.create("kept", columns)
+    keys = ["note", "whole", "at", "real", "ts"]
+    output = lake.output("kept", columns, mode="merge", merge={"on": keys, "latest_by": "n"})
+    sql = "SELECT note, int(id) AS whole, at, double(id) AS real, CASE WHEN id = 1 THEN ts END AS ts, bigint(id) AS n FROM raw"
+    lake.events((1, 1, "a"), (None, None, None), (2, 1, "a"))
+    lake.events((1, 1, "a"), (None, None, None), (2, 1, "a"), (2, 1, ""), (0, 0, None))
+    lake.run(lake.job(output, sql=sql))
+    found = [(row[0], row[1], row[2], row[5]) for row in lake.rows("kept")]
+    wanted = [("a", 1, 1, 1), (None, None, None, None), ("a", 2, 1, 2), ("", 2, 1, 2), (None, 0, 0, 0)]
+    assert sorted(found, key=repr) == sorted(wanted, key=repr)
+
+
+@pytest.mark.parametrize("kind", ["long", "long!"], ids=["optional", "required"])
+def test_unique_keys_cost_no_further_shuffle(lake: Workshop, kind: str) -> None:
+    columns = {**KEYED, "id": kind}
+    lake.create("kept", columns)
+    lake.spark.sql("SELECT id, id AS at, 'a' AS note FROM range(10)").repartition(3).createOrReplaceTempView("rows")
+    output = job_spec_from_json(lake.job(lake.output("kept", columns, mode="merge", merge={"on": ["id"]}))).outputs[0]
+    ours = merge_rows.statement(lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED)))
+    plain = "MERGE INTO {} t USING rows s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    assert shuffles(lake, ours) == shuffles(lake, plain.format(lake.name("kept")))
+
+
+def shuffles(lake: Workshop, statement: str) -> int:
+    """How often the statement's plan moves rows between partitions; it is not run."""
+    plan = str(collected(lake.spark.sql(f"EXPLAIN {statement}"))[0][0])
+    return sum(line.strip(" +-:").startswith("Exchange") for line in plan.splitlines())

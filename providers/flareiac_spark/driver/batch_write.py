@@ -10,16 +10,16 @@ from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal
 
 
-def write(frame: Any, output: Output, carry: Mapping[str, str], *, unique: bool = False) -> None:
-    """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary. ``unique``: no key of a merge is there twice.
+def write(frame: Any, output: Output, carry: Mapping[str, str]) -> None:
+    """Writes a frame that has the output's shape. ``carry`` goes into the snapshot's summary.
 
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
     """
     with marks.carried(frame.sparkSession, carry):
-        _write(frame, output, unique)
+        _write(frame, output)
 
 
-def _write(frame: Any, output: Output, unique: bool) -> None:
+def _write(frame: Any, output: Output) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
     writer = frame.writeTo(tables.spell_target(output)).options(**write_options(output))
@@ -31,14 +31,14 @@ def _write(frame: Any, output: Output, unique: bool) -> None:
         case "overwrite_partitions":
             writer.overwritePartitions()
         case "merge":
-            _merge(frame, output, unique)
+            _merge(frame, output)
 
 
-def _merge(frame: Any, output: Output, unique: bool) -> None:
+def _merge(frame: Any, output: Output) -> None:
     session, view = frame.sparkSession, f"__flareiac_{output.name}"
     frame.createOrReplaceTempView(quote(view))
     try:
-        statement = merge_rows.statement(session, output, _rows(frame, view, unique=unique))
+        statement = merge_rows.statement(session, output, _rows(frame, view))
         kill_points.reach("driver.in-merge", output.name)
         session.sql(statement)
     except Exception as failure:
@@ -62,9 +62,9 @@ def check_merge(session: Any, frame: Any, output: Output) -> None:
             there.crossJoin(frame.alias("s")).where(condition)
 
 
-def _rows(frame: Any, view: str, *, unique: bool = False) -> merge_rows.NewRows:
+def _rows(frame: Any, view: str) -> merge_rows.NewRows:
     orderable = tuple(field.name for field in frame.schema if _is_orderable(field.dataType))
-    return merge_rows.NewRows(view=view, columns=tuple(frame.columns), orderable=orderable, unique=unique)
+    return merge_rows.NewRows(view=view, columns=tuple(frame.columns), orderable=orderable)
 
 
 def _several(output: Output) -> Refusal:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flareiac_spark.control import Merge, Output
+from flareiac_spark.control import Merge, Output, SpecColumn
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.refusal import Refusal
@@ -24,12 +24,11 @@ _UNMATCHED_DELETE: Final = "__flareiac_deleted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRows:
-    """The view with a batch's rows: their columns, which of those can be ordered, and whether each key is there once for certain."""
+    """The view with a batch's rows: their columns, and which of those can be ordered."""
 
     view: str
     columns: tuple[str, ...]
     orderable: tuple[str, ...]
-    unique: bool = False
 
 
 def used_columns(session: Any, output: Output) -> frozenset[str]:
@@ -50,7 +49,8 @@ def statement(session: Any, output: Output, rows: NewRows) -> str:
     _refuse_missing(output, merge, given, rows)
     keys = [target[key.lower()].name for key in merge.on]
     set_columns = [name for name in given if name.lower() not in {key.lower() for key in keys}]
-    meets = " AND ".join(_equal(key, target[key.lower()].required) for key in keys)
+    meeting = [_key(number, target[key.lower()]) for number, key in enumerate(keys)]
+    meets = " AND ".join(key.meets for key in meeting)
     inserted = ", ".join(quote(name) for name in given)
     values = ", ".join(f"s.{quote(name)}" for name in given)
     newer, clauses = _newer(merge, target), []
@@ -60,7 +60,9 @@ def statement(session: Any, output: Output, rows: NewRows) -> str:
         condition = f" AND ({merge.update_if})" if merge.update_if is not None else ""
         assignments = ", ".join(f"t.{quote(name)} = s.{quote(name)}" for name in set_columns)
         clauses.append(f"WHEN MATCHED{newer}{condition} THEN UPDATE SET {assignments}")
-    guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows))
+    # A key that is computed would be shuffled once more, so another column carries the check where there is one.
+    checked = quote((set_columns or given)[0])
+    guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows, meeting, checked))
     clauses.append(f"WHEN NOT MATCHED{guard} THEN INSERT ({inserted}) VALUES ({values})")
     return f"MERGE INTO {tables.spell_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
 
@@ -71,9 +73,46 @@ def rule(output: Output) -> Merge:
     return output.merge
 
 
-def _equal(key: str, required: bool) -> str:
-    """Null meets null; where there is no null the plain comparison is the quicker one."""
-    return f"t.{quote(key)} {'=' if required else '<=>'} s.{quote(key)}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Key:
+    """One column by which rows meet. ``made`` are columns that a new row gets for it, ``alike`` those that tell new rows apart."""
+
+    meets: str
+    made: tuple[str, ...] = ()
+    alike: tuple[str, ...]
+
+
+def _key(number: int, column: SpecColumn) -> _Key:
+    """Null meets null.
+
+    Spark compares such a column as two: its value, or another one for null, and whether it is null. New rows get these two as columns,
+    because then one shuffle and one sort serve both the search for equal keys among them and the join with the table (measured: as many
+    as a plain join has).
+    """
+    name, zero = quote(column.name), _zero(column.type)
+    if column.required:
+        return _Key(meets=f"t.{name} = s.{name}", alike=(name,))
+    if zero is None:
+        return _Key(meets=f"t.{name} <=> s.{name}", alike=(name,))
+    value, null = f"__flareiac_key{number}", f"__flareiac_null{number}"
+    meets = f"coalesce(t.{name}, {zero}) = s.{value} AND (t.{name} IS NULL) = s.{null}"
+    return _Key(meets=meets, made=(f"coalesce({name}, {zero}) AS {value}", f"{name} IS NULL AS {null}"), alike=(value, null))
+
+
+def _zero(kind: str) -> str | None:
+    """Some value of a type as SQL; which one is of no matter."""
+    spelled = spark_type(kind)
+    match spelled.partition("(")[0]:
+        case "INT" | "BIGINT" | "FLOAT" | "DOUBLE" | "DECIMAL":
+            return f"CAST(0 AS {spelled})"
+        case "STRING":
+            return "''"
+        case "DATE" | "TIMESTAMP" | "TIMESTAMP_NTZ":
+            return f"CAST('1970-01-01' AS {spelled})"
+        case "BOOLEAN":
+            return "false"
+        case _:
+            return None
 
 
 def _newer(merge: Merge, target: Any) -> str:
@@ -83,21 +122,19 @@ def _newer(merge: Merge, target: Any) -> str:
     return f" AND (t.{column} IS NULL OR s.{column} >= t.{column})"
 
 
-def _reduced(merge: Merge, rows: NewRows) -> str:
-    """The new rows, each key once: by choice, or by an error that says how to choose."""
-    columns, keys = [quote(name) for name in rows.columns], [quote(key) for key in merge.on]
-    partition, view = ", ".join(keys), quote(rows.view)
-    if rows.unique:
-        return f"SELECT {', '.join(columns)} FROM {view}"
+def _reduced(merge: Merge, rows: NewRows, keys: Sequence[_Key], checked: str) -> str:
+    """The new rows, each key once: by choice, or by an error that says how to choose, in the place of the column ``checked``."""
+    made, alike = [item for key in keys for item in key.made], ", ".join(item for key in keys for item in key.alike)
+    columns = [*map(quote, rows.columns), *(item.rpartition(" ")[2] for item in made)]
+    base = f"(SELECT {', '.join(['*', *made])} FROM {quote(rows.view)})"
     if merge.latest_by is not None:
         rest = [name for name in rows.orderable if name.lower() not in {merge.latest_by.lower(), *(key.lower() for key in merge.on)}]
         order = ", ".join(f"{quote(name)} DESC NULLS LAST" for name in (merge.latest_by, *rest))
-        ranked = f"SELECT *, row_number() OVER (PARTITION BY {partition} ORDER BY {order}) AS {_RANK} FROM {view}"
+        ranked = f"SELECT *, row_number() OVER (PARTITION BY {alike} ORDER BY {order}) AS {_RANK} FROM {base}"
         return f"SELECT {', '.join(columns)} FROM ({ranked}) WHERE {_RANK} = 1"
-    first = next(name for name in rows.columns if name.lower() == merge.on[0].lower())
     complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace("\\", "").replace("'", "")
-    checked = f"CASE WHEN count(*) OVER (PARTITION BY {partition}) > 1 THEN raise_error('{complaint}') ELSE {quote(first)} END"
-    return f"SELECT {', '.join(f'{checked} AS {name}' if name == quote(first) else name for name in columns)} FROM {view}"
+    value = f"CASE WHEN count(*) OVER (PARTITION BY {alike}) > 1 THEN raise_error('{complaint}') ELSE {checked} END AS {checked}"
+    return f"SELECT {', '.join(value if name == checked else name for name in columns)} FROM {base}"
 
 
 def _unmatched(session: Any, output: Output, merge: Merge, rows_sql: str) -> tuple[str, str]:
