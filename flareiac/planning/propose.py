@@ -115,7 +115,6 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
     proposal = _guard(context, case, _kept(context, case, proposal))
     if proposal.action is Action.NO_OP and _outdated(context, case, request):
         proposal = replace(proposal, action=Action.RECORD)
-    imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
     return PlannedResource(
         address=case.address,
         type=kind.name,
@@ -128,7 +127,7 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
         dependencies=_dependencies(case),
         protected=_protects(case),
         schema_version=kind.schema_version,
-        import_id=imported if request.importing else None,
+        import_id=request.import_id if proposal.action is Action.ADOPT else None,
         destroy_object=request.destroy_object,
         replace=request.replace,
         disturbances=request.disturbances,
@@ -138,6 +137,7 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
 
 def _request(context: Context, case: Case) -> PlanRequest:
     desired, record = case.desired, case.record
+    imported = next((item.id for item in context.desired.imports if item.to == case.address), None)
     return PlanRequest(
         address=case.address,
         desired=_without_ignored(desired, record) if desired else None,
@@ -145,7 +145,8 @@ def _request(context: Context, case: Case) -> PlanRequest:
         observed=case.observed,
         references=references_for(context.desired, context.snapshot, case.address, context.observations),
         project=context.project,
-        importing=record is None and any(item.to == case.address for item in context.desired.imports),
+        importing=record is None and imported is not None,
+        import_id=imported,
         destroy_object=bool(removal_requested(context, case.address)),
         replace=case.address in context.replace,
         protected=_protects(case),

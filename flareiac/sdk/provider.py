@@ -133,6 +133,8 @@ class PlanRequest:
     references: References
     project: Project
     importing: bool = False
+    import_id: str | None = None
+    """The id that an ``import`` block gives for this address, also where the resource is recorded already."""
     destroy_object: bool = False
     replace: bool = False
     protected: bool = False

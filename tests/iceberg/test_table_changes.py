@@ -256,8 +256,27 @@ def test_another_table_under_the_same_name_is_not_touched(filled: Lake) -> None:
     other.drop_table("sales.orders")
     other.create_table("sales.orders", schema)
     other.close()
-    assert [item.code for item in filled.plan("table.orders", ORDERS).blockers] == ["FII021"]
+    proposal = filled.plan("table.orders", ORDERS)
+    assert [item.code for item in proposal.blockers] == ["FII021"]
+    assert "dropped and created again" in proposal.drift[0]
     assert [item.code for item in filled.plan("table.orders", ORDERS, replace=True).blockers] == ["FII021"]
+
+
+def test_another_table_is_adopted_when_its_uuid_is_named(filled: Lake) -> None:
+    other = filled.other()
+    schema = other.load_table("sales.orders").schema()
+    other.drop_table("sales.orders")
+    uuid = other.create_table("sales.orders", schema).metadata.table_uuid
+    other.close()
+    left_over = filled.plan("table.orders", ORDERS, import_id="lake.sales.orders")
+    assert [item.code for item in left_over.blockers] == ["FII021"]
+    (way_out,) = [item for item in left_over.blockers[0].ways_out if "import {" in item]
+    assert f'id = "lake.sales.orders@{uuid}"' in way_out
+    adopted = filled.apply("table.orders", ORDERS, import_id=f"lake.sales.orders@{uuid}")
+    assert adopted.action is Action.ADOPT
+    assert Reaction.CAN_NOT in {item.reaction for item in adopted.disturbs}
+    assert filled.state["table.orders"].identity["uuid"] == str(uuid)
+    assert filled.plan("table.orders", ORDERS).action is Action.NO_OP
 
 
 def test_replacing_drops_and_creates(filled: Lake) -> None:

@@ -228,7 +228,8 @@ def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, 
     if found[1]["table-uuid"] != wanted:
         return False
     spec, identity = taken_apart(found[1], found[0])
-    recorded = NOTHING if request.recorded is None else _as_known(request.recorded)
+    known = request.recorded is not None and request.recorded.identity.get("uuid") == wanted
+    recorded = _as_known(request.recorded) if known and request.recorded else NOTHING
     observed = Known(spec=spec, field_ids=identity["field_ids"], defaults=identity["defaults"])
     return not difference(spec_of(planned), recorded, observed).changes
 

@@ -187,9 +187,11 @@ def verdict(change: Change) -> Verdict:
                 streams_from=_stops(Relation.STREAMS_FROM, f"a running query takes {path} for never null and would read null as zero"),
                 looks_up=_LOOKUP_STOPS,
             )
-        case MoveColumn():
+        case MoveColumn(path=path):
+            # Columns are written by name (check-ordering is off); of fields inside a column that has not been measured.
+            nested = _stops(Relation.WRITES, f"a running query writes the fields beside {path} in the old order")
             return Verdict(
-                writes=_stops(Relation.WRITES, "a running query writes in the old order and dies at the second batch"),
+                writes=nested if "." in path else _runs_on(Relation.WRITES, "a running query writes its columns by name"),
                 streams_from=_STREAM_RUNS_ON,
                 looks_up=_LOOKUP_RUNS_ON,
             )

@@ -1,6 +1,6 @@
 """What apply would do with a table: action, typed changes, blockers, drift. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
@@ -31,6 +31,8 @@ class TablePlanner:
             return _removal(request, recorded)
         if not isinstance(observed, Present):
             return _creation(request, request.desired)
+        if recorded is not None and recorded.identity.get("uuid") != observed.identity["uuid"]:
+            return _of_another_table(request, request.desired, observed)
         if request.replace and recorded is not None:
             return _replacement(request, request.desired, observed)
         return _update(request, request.desired, observed)
@@ -45,7 +47,7 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
     uuid = recorded.identity.get("uuid")
-    blockers = () if request.observed.identity["uuid"] == uuid else (_another_table(request),)
+    blockers = () if request.observed.identity["uuid"] == uuid else (_another_table(request, request.observed),)
     return Proposal(
         action=Action.DELETE,
         planned=None,
@@ -82,9 +84,12 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
 
 
 def _again(recorded: Recorded) -> str:
-    last = recorded.identity.get("metadata_location")
-    back = f"; to have the old one back instead, register its last known metadata file in the catalog: {last}" if last else ""
-    return f"it is gone, so it is created again, empty{back}"
+    return "; ".join(["it is gone, so it is created again, empty", *_back(recorded)])
+
+
+def _back(recorded: Recorded | None) -> tuple[str, ...]:
+    last = recorded.identity.get("metadata_location") if recorded else None
+    return (f"to have the old one back, register its last known metadata file in the catalog: {last}",) if last else ()
 
 
 def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
@@ -112,6 +117,16 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
         fingerprint={"uuid": observed.identity["uuid"]},
         payload=_payload((CreateTable(),), None) | {"mode": "drop"},
     )
+
+
+def _of_another_table(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
+    """Blocked until somebody says which table is meant: an import block that names the new one's uuid adopts it."""
+    proposal = _update(replace(request, recorded=None, importing=True), desired, observed)
+    told = f"the table was dropped and created again outside of FlareIaC (uuid {observed.identity['uuid']})"
+    if request.import_id == f"{import_id(desired)}@{observed.identity['uuid']}":
+        return replace(proposal, disturbs=ANOTHER_TABLE, drift=(told,))
+    blockers = (_another_table(request, observed), *_moved(request, desired))
+    return replace(proposal, action=Action.UPDATE, steps=(), changes=(), blockers=blockers, drift=(told,))
 
 
 def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
@@ -183,7 +198,7 @@ def _known(record: Recorded | Present | None) -> Known:
 def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
     if request.recorded is None:
         return () if request.importing else (_foreign(request, observed),)
-    return () if request.recorded.identity.get("uuid") == observed.identity["uuid"] else (_another_table(request),)
+    return () if request.recorded.identity.get("uuid") == observed.identity["uuid"] else (_another_table(request, observed),)
 
 
 def _foreign(request: PlanRequest, observed: Present) -> Blocker:
@@ -197,7 +212,7 @@ def _foreign(request: PlanRequest, observed: Present) -> Blocker:
     )
 
 
-def _another_table(request: PlanRequest) -> Blocker:
+def _another_table(request: PlanRequest, observed: Present) -> Blocker:
     attributes = request.desired or (request.recorded.attributes if request.recorded else {})
     name = import_id(attributes)
     return Blocker(
@@ -205,8 +220,9 @@ def _another_table(request: PlanRequest) -> Blocker:
         summary=f"the table {name} was dropped and created again outside of FlareIaC",
         why="Another uuid than recorded: it is another table under the same name, and nobody said that it may be changed.",
         ways_out=(
-            f'to adopt the new one: flareiac state rm {request.address}, then\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',
-            "to have the declared table created: drop or rename the new one by hand, then plan again",
+            f'to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "{name}@{observed.identity["uuid"]}"\n}}',
+            "to have the declared table created anew, empty: drop or rename the new one by hand, then plan again",
+            *_back(request.recorded),
         ),
     )
 
