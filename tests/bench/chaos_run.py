@@ -285,7 +285,8 @@ class Course:
             self._collect()
             if waiting and self.lake.driver_pid() is None:
                 self._converge()
-            if self._at_work([item for item, _ in waiting.values()]):
+                moved = time.monotonic()
+            elif self._at_work([item for item, _ in waiting.values()]):
                 moved = time.monotonic()
             time.sleep(0.5)
         self._note(wanted, waiting)
