@@ -234,7 +234,10 @@ class _Comparison:
         renamed = [(a, b) for a in gone for b in added if canonical(old[a]["table"]) == canonical(new[b]["table"])]
         if renamed and self._facts.started:
             before, after = renamed[0]
-            why = "An output's name is the folder of its checkpoint: under another one it would read everything again and repeat its rows."
+            if self._new["foreach_batch"]:
+                why = "An output's name is part of the marks of its batches: under another one a batch in flight would be written again."
+            else:
+                why = "An output's name is the folder of its checkpoint: under another one it would read all again and repeat its rows."
             yield Refused(
                 path=("outputs", after), text=f"the name of output {before}", why=why, undo=f'keep output "{before}"', carries=False
             )
