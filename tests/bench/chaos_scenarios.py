@@ -32,6 +32,7 @@ engine "local" {
     "spark.sql.codegen.wholeStage"      = "false"
     "spark.sql.codegen.factoryMode"     = "NO_CODEGEN"
     "spark.sql.streaming.numRecentProgressUpdates" = "4"
+    "spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
   }
 }
 """
