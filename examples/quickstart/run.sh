@@ -180,9 +180,27 @@ run "${feed[@]}"
 run python "$quickstart/verify.py" "$archive" . --wait 300
 run flareiac status
 
-step "6. The end: jobs stop, tables stay"
+step "6. An edit that Spark would take in silence: sum becomes max, over state that is a sum"
+show diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl"
+diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl" || true
+run cp "$quickstart/edited/delays.flare.hcl" delays.flare.hcl
+expecting 4 flareiac plan
+
+step "7. One of the ways out, pasted: a new generation reads everything again into an emptied table"
+show diff -u delays.flare.hcl "$quickstart/edited/delays_rebuilt.flare.hcl"
+diff -u delays.flare.hcl "$quickstart/edited/delays_rebuilt.flare.hcl" || true
+run cp "$quickstart/edited/delays_rebuilt.flare.hcl" delays.flare.hcl
+expecting 2 flareiac plan -out=plan.json -detailed-exitcode
+flights=$(run_id job.flights)
+run flareiac apply plan.json
+same_run job.flights "$flights"
+run python "$quickstart/verify.py" "$archive" . --wait 300 --delay max
+run flareiac checkpoint show checkpoint.delays
+expecting 0 flareiac plan -detailed-exitcode
+
+step "8. The end: jobs stop, tables stay"
 run flareiac destroy -auto-approve
 run flareiac state list
-run python "$quickstart/verify.py" "$archive" .
+run python "$quickstart/verify.py" "$archive" . --delay max
 
 step "Done. The tables are in $project/lake"

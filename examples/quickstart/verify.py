@@ -1,6 +1,6 @@
 """Compares the tables with the source: every flight exactly once, every hour complete. Reads with pyiceberg, needs no Spark.
 
-    python verify.py ARCHIVE PROJECT [--wait SECONDS]
+    python verify.py ARCHIVE PROJECT [--wait SECONDS] [--delay sum|max]
 
 Prints what it counted; exits with 1 and says what differs when something does.
 """
@@ -8,7 +8,8 @@ Prints what it counted; exits with 1 and says what differs when something does.
 import argparse
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +18,20 @@ from typing import Any
 from examples.quickstart.source import Flight, read_airlines, read_flights
 from examples.quickstart.tables import open_table
 
+_DELAY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "max": max}
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed`` those over 15 minutes late."""
+    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed`` those over 15 minutes late.
+
+    ``minutes`` are the departure delays of each hour, without those of cancelled flights.
+    """
 
     carriers: dict[int, str]
     names: dict[str, str]
     hours: Counter[tuple[datetime, str]]
+    minutes: dict[tuple[datetime, str], list[int]]
     delayed: int
     cancelled: int
 
@@ -35,10 +42,11 @@ def main() -> None:
     parser.add_argument("archive", type=Path)
     parser.add_argument("project", type=Path)
     parser.add_argument("--wait", type=float, default=0.0, help="how long to wait for the last rows, in seconds")
+    parser.add_argument("--delay", choices=list(_DELAY), default="sum", help="what delay_minutes is of an hour's delays")
     options = parser.parse_args()
     expected = expect(options.archive)
     wait_for(options.project, expected, time.monotonic() + options.wait)
-    wrong = [*compare_flights(options.project, expected), *compare_delays(options.project, expected)]
+    wrong = [*compare_flights(options.project, expected), *compare_delays(options.project, expected, options.delay)]
     for line in wrong:
         print(f"WRONG: {line}")
     print("Not as in the source." if wrong else "Every flight is there exactly once.")
@@ -49,14 +57,18 @@ def expect(archive: Path) -> Expected:
     """Reads the source."""
     carriers: dict[int, str] = {}
     hours: Counter[tuple[datetime, str]] = Counter()
+    minutes: dict[tuple[datetime, str], list[int]] = defaultdict(list)
     delayed = cancelled = 0
     for flight in read_flights(archive):
         carriers[flight.flight_id] = flight.row["carrier"]
-        hours[_hour(flight), flight.row["carrier"]] += 1
+        hour = (_hour(flight), flight.row["carrier"])
+        hours[hour] += 1
         cancelled += flight.row["dep_time"] == "NA"
-        delayed += flight.row["dep_delay"] != "NA" and int(flight.row["dep_delay"]) > 15
+        if flight.row["dep_delay"] != "NA":
+            minutes[hour].append(int(flight.row["dep_delay"]))
+            delayed += minutes[hour][-1] > 15
     names = {row["carrier"]: row["name"].strip() for row in read_airlines(archive)}
-    return Expected(carriers, names, hours, delayed, cancelled)
+    return Expected(carriers, names, hours, minutes, delayed, cancelled)
 
 
 def wait_for(project: Path, expected: Expected, deadline: float) -> None:
@@ -94,9 +106,9 @@ def compare_flights(project: Path, expected: Expected) -> list[str]:
     return wrong
 
 
-def compare_delays(project: Path, expected: Expected) -> list[str]:
+def compare_delays(project: Path, expected: Expected, delay: str) -> list[str]:
     """What is wrong with the table ``delays_per_hour``."""
-    rows = _read(project, "delays_per_hour", "hour_start", "carrier", "flights", "delayed")
+    rows = _read(project, "delays_per_hour", "hour_start", "carrier", "flights", "delayed", "delay_minutes")
     counted: Counter[tuple[datetime, str]] = Counter()
     for row in rows:
         counted[row["hour_start"], row["carrier"]] += row["flights"]
@@ -109,9 +121,19 @@ def compare_delays(project: Path, expected: Expected) -> list[str]:
         hour, carrier = min(differ)
         numbers = f"{counted[hour, carrier]} for {expected.hours[hour, carrier]}"
         wrong.append(f"{len(differ)} hours count other flights than the source, such as {hour:%Y-%m-%d %H:%M} {carrier}: {numbers}")
+    minutes = {(row["hour_start"], row["carrier"]): row["delay_minutes"] for row in rows}
+    if other := [hour for hour in expected.hours if minutes.get(hour) != _delay(delay, expected.minutes.get(hour))]:
+        hour, carrier = min(other)
+        numbers = f"{minutes.get((hour, carrier))} for {_delay(delay, expected.minutes.get((hour, carrier)))}"
+        wrong.append(f"{len(other)} hours have another {delay} of delays, such as {hour:%Y-%m-%d %H:%M} {carrier}: {numbers}")
     if delayed != expected.delayed:
         wrong.append(f"{delayed:,} flights are delayed, in the source {expected.delayed:,}")
     return wrong
+
+
+def _delay(kind: str, minutes: list[int] | None) -> int | None:
+    """As SQL does it: null of nothing."""
+    return _DELAY[kind](minutes) if minutes else None
 
 
 def _same(row: dict[str, Any], carrier: str, names: dict[str, str]) -> bool:

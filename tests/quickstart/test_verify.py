@@ -8,14 +8,16 @@ import pytest
 from examples.quickstart.verify import Expected, compare_delays, compare_flights
 
 _HOUR = datetime(2013, 1, 1, 10, tzinfo=UTC)
-_EXPECTED = Expected({1: "UA", 2: "B6"}, {"UA": "United", "B6": "JetBlue"}, Counter({(_HOUR, "UA"): 1, (_HOUR, "B6"): 1}), 1, 0)
+_EXPECTED = Expected(
+    {1: "UA", 2: "B6"}, {"UA": "United", "B6": "JetBlue"}, Counter({(_HOUR, "UA"): 1, (_HOUR, "B6"): 1}), {(_HOUR, "UA"): [3, 16]}, 1, 0
+)
 _FLIGHTS = [
     {"flight_id": 1, "carrier": "UA", "airline": "United", "cancelled": False},
     {"flight_id": 2, "carrier": "B6", "airline": "JetBlue", "cancelled": False},
 ]
 _HOURS = [
-    {"hour_start": _HOUR, "carrier": "UA", "flights": 1, "delayed": 1},
-    {"hour_start": _HOUR, "carrier": "B6", "flights": 1, "delayed": 0},
+    {"hour_start": _HOUR, "carrier": "UA", "flights": 1, "delayed": 1, "delay_minutes": 19},
+    {"hour_start": _HOUR, "carrier": "B6", "flights": 1, "delayed": 0, "delay_minutes": None},
 ]
 
 
@@ -27,7 +29,9 @@ def test_what_is_as_in_the_source_is_right(monkeypatch: pytest.MonkeyPatch) -> N
     _with(monkeypatch, _FLIGHTS)
     assert compare_flights(Path(), _EXPECTED) == []
     _with(monkeypatch, _HOURS)
-    assert compare_delays(Path(), _EXPECTED) == []
+    assert compare_delays(Path(), _EXPECTED, "sum") == []
+    (wrong,) = compare_delays(Path(), _EXPECTED, "max")
+    assert "1 hours have another max of delays, such as 2013-01-01 10:00 UA: 19 for 16" in wrong
 
 
 @pytest.mark.parametrize(
@@ -56,5 +60,5 @@ def test_a_wrong_flight_is_found(monkeypatch: pytest.MonkeyPatch, rows: list[dic
 )
 def test_a_wrong_hour_is_found(monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, Any]], says: str) -> None:
     _with(monkeypatch, rows)
-    (wrong,) = compare_delays(Path(), _EXPECTED)
+    (wrong, *_) = compare_delays(Path(), _EXPECTED, "sum")
     assert says in wrong

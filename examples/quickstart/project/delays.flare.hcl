@@ -9,6 +9,7 @@ table "delays_per_hour" {
   column "cancelled"            { type = "long" }
   column "delayed"              { type = "long" }
   column "mean_departure_delay" { type = "double" }
+  column "delay_minutes"        { type = "long" }
   partition_by = [month("hour_start")]
 }
 
@@ -24,7 +25,8 @@ job "delays" {
     # the feeder's last row, far in the future, would then not close the last hours.
     sql = <<-SQL
       SELECT carrier, window(scheduled_departure, '1 hour').start AS hour_start, count(*) AS flights,
-             count_if(dep_time IS NULL) AS cancelled, count_if(dep_delay > 15) AS delayed, avg(dep_delay) AS mean_departure_delay
+             count_if(dep_time IS NULL) AS cancelled, count_if(dep_delay > 15) AS delayed, avg(dep_delay) AS mean_departure_delay,
+             sum(CAST(dep_delay AS BIGINT)) AS delay_minutes
       FROM flights
       WHERE scheduled_departure < TIMESTAMP '2100-01-01 00:00:00 UTC'
       GROUP BY carrier, window(scheduled_departure, '1 hour')

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical
+from flareiac.kernel.paths import Path
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.query_changes import holds_state, identity_of, queries, query_changes, query_of, source_of, streams
 from flareiac_spark.job.spark_rules import rule
+from flareiac_spark.job.spec import POSITIONAL
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.sql.relations import streams_in_order
 from flareiac_spark.sql.state import Stateful, stateful_steps
@@ -76,18 +78,33 @@ class _Comparison:
     def _application(self) -> Iterator[JobChange]:
         if self._differs("engine") or self._old["application"].get("runtime_location") != self._new["application"].get("runtime_location"):
             yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
+            yield from self._values_under_the_engine()
             return
         for name, value in self._new["application"].items():
             if canonical(self._old["application"].get(name)) == canonical(value):
                 continue
             path = ("application", name)
-            if name == "catalogs":
+            if name == "conf" and (meant := list(self._values_under_the_engine())):
+                yield from meant
+            elif name == "catalogs":
                 yield Restarted(path=path, text="the settings of its catalogs", why="a query keeps the catalogs that it was started with")
             elif name in _LIVE_APPLICATION:
                 yield Live(path=path, text=f"the application takes {name} while it runs")
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
                 yield Restarted(path=path, text=f"the engine's {name}", why=why)
+
+    def _values_under_the_engine(self) -> Iterator[JobChange]:
+        """What a job does not set for itself its engine may."""
+        for name in _MEANINGFUL_CONF if self._stateful else ():
+            before, after = (side["conf"].get(name, side["application"].get("conf", {}).get(name)) for side in (self._old, self._new))
+            if before != after and self._old["conf"].get(name) == self._new["conf"].get(name):
+                yield self._value(("application", "conf", name), name, before, after)
+
+    def _value(self, path: Path, name: str, before: Data, after: Data) -> Mixed:
+        why = "The same SQL gives other values under it; what the state holds was made under the old one."
+        undo = f"remove {name}" if before is None else f'write {name} = "{before}" again'
+        return Mixed(path=path, text=name, why=why, undo=undo, before=before, after=after)
 
     def _checkpoint(self) -> Iterator[JobChange]:
         if self._differs("checkpoint_location") and self._facts.started:
@@ -180,6 +197,8 @@ class _Comparison:
             yield self._watermark((*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark"))
         if canonical(old.get("columns")) != canonical(new.get("columns")):
             yield from self._columns(name, old["columns"], new["columns"])
+        elif old.get("column_order") != new.get("column_order") and (new.get("source") or new).get("format") in POSITIONAL:
+            yield self._column_order(name, old["column_order"], new["column_order"])
         rest = (
             _without(old, "watermark", "columns", "column_order", "stream"),
             _without(new, "watermark", "columns", "column_order", "stream"),
@@ -215,6 +234,14 @@ class _Comparison:
         elif changed or gone or added:
             yield Restarted(path=path, text=what, why="the columns that the steps read changed")
 
+    def _column_order(self, name: str, before: Data, after: Data) -> JobChange:
+        path, text = ("inputs", name, "columns"), f"the order of the columns of {name}"
+        why = "Its files tell columns apart by their place: values come under other names from now on"
+        if not self._stateful:
+            return Restarted(path=path, text=text, why=why)
+        undo = f"declare them as {', '.join(before)} again"
+        return Mixed(path=path, text=text, why=f"{why}, and the state holds the old ones.", undo=undo, before=before, after=after)
+
     def _watermark(self, path: tuple[str, ...], what: str, before: Data, after: Data) -> JobChange:
         if self._stateful:
             why = f"{rule('change.watermark-delay')}."
@@ -227,6 +254,13 @@ class _Comparison:
             before, after = old[name]["watermark"], new[name]["watermark"]
             if canonical(before) != canonical(after):
                 yield self._watermark(("steps", name, "watermark"), f"the watermark of step {name}", before, after)
+        gone, came = (
+            {name: mark for name in one["step_order"] if name not in other["steps"] and (mark := one["steps"][name]["watermark"])}
+            for one, other in ((self._old, self._new), (self._new, self._old))
+        )
+        if canonical(list(gone.values())) != canonical(list(came.values())):
+            name = next(iter(came or gone))
+            yield self._watermark(("steps", name, "watermark"), f"the watermark of step {name}", list(gone.values()), list(came.values()))
 
     def _outputs(self) -> Iterator[JobChange]:
         old, new = self._old["outputs"], self._new["outputs"]
@@ -286,7 +320,8 @@ class _Comparison:
                 path=(*path, "columns"), text=f"the columns of output {name}", why="the query casts its rows to the table's columns"
             )
         if old["rebuild"] != new["rebuild"]:
-            yield Noted(path=(*path, "rebuild"), text="rebuild takes effect with the next generation")
+            which = "this" if is_fresh(self._old, self._new) else "the next"
+            yield Noted(path=(*path, "rebuild"), text=f"rebuild takes effect with {which} generation")
 
     def _target(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         """Another table or branch: what was written stays behind, unless each batch writes all there is."""
@@ -325,14 +360,7 @@ class _Comparison:
                 text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
                 yield Pinned(path=("conf", name), text=text, value=pinned)
             elif self._stateful and name in _MEANINGFUL_CONF:
-                yield Mixed(
-                    path=("conf", name),
-                    text=name,
-                    why="The same SQL gives other values under it; what the state holds was made under the old one.",
-                    undo=f'write {name} = "{old[name]}" again' if name in old else f"remove {name}",
-                    before=old.get(name),
-                    after=new.get(name),
-                )
+                yield self._value(("conf", name), name, old.get(name), new.get(name))
             else:
                 yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
 
