@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -126,7 +127,7 @@ class TableDriver:
             if way.head == way.target.id:
                 said: tuple[str, ...] = (f"{request.address} stands at snapshot {way.head} already",)
                 return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=said)
-            commit_on(self._connections, target, restore_requirements(found[1], way), restore_updates(found[1], way))
+            commit_on(self._connections, target, restore_requirements(found[1], way), restore_updates(found[1], way, now=time.time()))
             return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))

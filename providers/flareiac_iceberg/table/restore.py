@@ -75,14 +75,16 @@ def _return(metadata: Attributes, branch: str, target: Commit) -> Return:
     return Return(branch=branch, head=heads(metadata).get(branch), target=target)
 
 
-def updates(metadata: Attributes, way: Return) -> list[Attributes]:
-    """The changes of one commit: the branch points to the target, and what it pointed to keeps a name for seven days."""
+def updates(metadata: Attributes, way: Return, *, now: float) -> list[Attributes]:
+    """The changes of one commit: the branch points to the target, and what it pointed to keeps a name for seven days. ``now`` in s."""
     before = (metadata.get("refs") or {}).get(way.branch) or {}
     kept = {name: value for name, value in before.items() if name not in ("snapshot-id", "type")}
     move = {"action": "set-snapshot-ref", "ref-name": way.branch, "type": "branch", "snapshot-id": way.target.id, **kept}
     if way.head is None:
         return [move]
-    tag = {"action": "set-snapshot-ref", "ref-name": way.tag, "type": "tag", "snapshot-id": way.head, "max-ref-age-ms": HELD_MS}
+    held = by_id(metadata, way.head)
+    age = max(0, int(now * 1000) - held.at) if held is not None else 0  # Iceberg counts a tag's age from the time of its snapshot
+    tag = {"action": "set-snapshot-ref", "ref-name": way.tag, "type": "tag", "snapshot-id": way.head, "max-ref-age-ms": age + HELD_MS}
     return [tag, move]
 
 
