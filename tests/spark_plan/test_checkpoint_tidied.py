@@ -105,3 +105,14 @@ def test_what_is_shown(tmp_path: Path) -> None:
 def test_nothing_there_is_shown_as_nothing(tmp_path: Path) -> None:
     found = explain(recorded(1), Project(root=tmp_path))
     assert (found["queries"], found["generations"]) == ([], [])
+
+
+def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> None:
+    """A stopped job has never begun in it; only the older folder tells where it stands."""
+    first, second = sample(tmp_path / "x" / "a" / "g0001"), tmp_path / "x" / "a" / "g0002"
+    seed(second, Beginning(by="me", told={"after": str(first), "batch": 3}))
+    (said,) = collect(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False)
+    assert said == f"kept generation 1 of output a: {second} goes on after it and has not begun"
+    sample(second)
+    list(collect(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False))
+    assert there(tmp_path) == ["a/g0002"]

@@ -1,6 +1,7 @@
 """A raised generation without Spark: where the old one stands is asked for by marks, and every step can be done again."""
 
 import json
+import shutil
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -352,3 +353,25 @@ def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path
     assert [item.code for item in refusals(request, case.applications)] == ["FIK081"]
     sample(case.folder(2))
     assert refusals(request, case.applications) == ()  # it takes over what stands in its own generation
+
+
+def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path, driver: Driver) -> None:
+    """Whether the batch in flight of a query that nobody knows was written does not matter: nothing goes on after it."""
+    case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
+    sample(case.folder(1), ("table",), committed=2)
+    request = replace(case.request, recorded=None)
+    assert renew(request, None, case.new(), case.applications).messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
+    assert driver.asked == []
+
+
+def test_a_generation_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path, driver: Driver) -> None:
+    """The second was prepared to go on after the first and never begun; without the first nobody knows where the third goes on."""
+    second = setting(tmp_path, driver, FILES)
+    sample(second.folder(1))
+    second.renew()
+    second.told(second.new())
+    shutil.rmtree(second.folder(1))
+    third = replace(setting(tmp_path, driver, FILES, generation=3), before=second.after)
+    assert [item.code for item in refusals(third.request, third.applications)] == ["FIK027"]
+    with pytest.raises(Failure):
+        third.renew()

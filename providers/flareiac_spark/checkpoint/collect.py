@@ -2,16 +2,17 @@
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Project, Recorded
-from flareiac_spark.checkpoint.disk import note_of
+from flareiac_spark.checkpoint.disk import note_of, seeded
 from flareiac_spark.checkpoint.explain import size_of
 from flareiac_spark.checkpoint.facts import number_in_use, removable
-from flareiac_spark.checkpoint.folder import contents
+from flareiac_spark.checkpoint.folder import Generation, contents
+from flareiac_spark.checkpoint.seed import Standing
 from flareiac_spark.places import absolute_place
 
 HELD_SECONDS: Final = 7 * 24 * 3600
@@ -30,13 +31,15 @@ def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Projec
         [attributes["generation"], *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values())]
     )
     spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
-    held = _held(holders)
+    held, stood_on = _held(holders), _stood_on(items)
     for item, number in numbered:
         if number not in spare:
             continue
         name = f"generation {number} of output {item.output}" if item.output else f"generation {number}"
         if item.number == 0:
             yield f"kept {name}: it is the folder that was imported ({item.folder}); remove it by hand"
+        elif item.folder in stood_on:
+            yield f"kept {name}: {stood_on[item.folder]} goes on after it and has not begun"
         elif number in held:
             yield f"kept {name}: the snapshot that fits it is held until {held[number]}, so that its rebuild can be undone"
         else:
@@ -44,6 +47,12 @@ def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Projec
             if not dry_run:
                 _remove(item.folder)
             yield f"{'would remove' if dry_run else 'removed'} {name} ({_bytes(size)}, {item.folder})"
+
+
+def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
+    """Folders after which one goes on that was prepared and has not begun: where it begins is known from them alone."""
+    notes = {item.folder: seeded(item.folder) for item in items if item.standing is Standing.PREPARED}
+    return {Path(after): folder for folder, note in notes.items() if isinstance(after := (note or {}).get("after"), str)}
 
 
 def _held(holders: Mapping[str, Recorded]) -> dict[int, str]:

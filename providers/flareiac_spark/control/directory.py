@@ -108,7 +108,7 @@ class ControlDirectory:
 
     def open_operations(self) -> tuple[str, ...]:
         """Ids of operations without a result, sorted."""
-        asked = {path.stem for path in (self.path / "operations").glob("*.json")}
+        asked = {path.stem for path in (self.path / "operations").glob("*.json") if _OPERATION_ID.fullmatch(path.stem)}
         answered = {path.stem for path in (self.path / "results").glob("*.json")}
         return tuple(sorted(asked - answered))
 

@@ -90,6 +90,7 @@ class Application:
     def _lead(self, leadership: Leadership) -> int:
         started, code, reason = None, EXIT_FAILED, ""
         try:
+            self._leave_unanswered()
             started = self._start()
             leadership.publish_soon()
             reason = self._reconcile(started, leadership)
@@ -132,6 +133,11 @@ class Application:
         """Finite runs that an earlier process completed are not run again."""
         if previous is not None:
             self._finished = {address: job for address, job in previous.jobs.items() if job.phase == "completed"}
+
+    def _leave_unanswered(self) -> None:
+        """What was asked of an earlier process is not begun again: it may be what ended that one, and nobody waits for it any more."""
+        why = "The application ended before it answered; ask it again."
+        self._unwritten = {name: Result(id=name, status="failed", error=why) for name in self._control.open_operations()}
 
     def _describe(self) -> ApplicationStatus:
         me = this_process()

@@ -84,7 +84,7 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
         raise Refusal("BRANCH_NOT_FOUND", f"The table {shown} has no branch {target.branch}.")
     before = None if head is None else head.snapshotId()
     if before is not None:
-        _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}", before)
+        _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}", head)
     everything = session._jvm.org.apache.iceberg.expressions.Expressions.alwaysTrue()
     delete = table.newDelete().set(REBUILD, work.mark).deleteFromRowFilter(everything)
     (delete if target.branch is None else delete.toBranch(target.branch)).commit()
@@ -92,10 +92,11 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
     return Truncated(snapshot_id=before)
 
 
-def _hold(table: Any, name: str, snapshot_id: int) -> None:
-    """A tag keeps the snapshot from expiry for a week, so that the step can be undone."""
+def _hold(table: Any, name: str, snapshot: Any) -> None:
+    """A tag keeps the snapshot from expiry for a week, so that the step can be undone. Iceberg counts its age from the snapshot's time."""
     if not table.refs().containsKey(name):
-        table.manageSnapshots().createTag(name, snapshot_id).setMaxRefAgeMs(name, _HELD_MS).commit()
+        age = max(0, int(time.time() * 1000) - snapshot.timestampMillis())
+        table.manageSnapshots().createTag(name, snapshot.snapshotId()).setMaxRefAgeMs(name, age + _HELD_MS).commit()
         table.refresh()
 
 
@@ -105,6 +106,8 @@ def _finish(work: Finish, shop: Workshop) -> None:
     spec = replace(given, trigger=Trigger(kind="once"), outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint))
     if _committed(work):
         return
+    if not (_place(work) / "offsets" / str(work.batch)).is_file():
+        raise Refusal("BATCH_NOT_THERE", f"{work.checkpoint} has no batch {work.batch}: a query that starts there would read all again.")
     with shop.checkpoints.used_by(spec):
         session = shop.new_session()
         for key, value in spec.conf.items():
@@ -115,7 +118,11 @@ def _finish(work: Finish, shop: Workshop) -> None:
 
 
 def _committed(work: Finish) -> bool:
-    return (Path(work.checkpoint.removeprefix("file://")) / "commits" / str(work.batch)).is_file()
+    return (_place(work) / "commits" / str(work.batch)).is_file()
+
+
+def _place(work: Finish) -> Path:
+    return Path(work.checkpoint.removeprefix("file://"))
 
 
 def _loaded(session: Any, target: Target) -> Any:

@@ -109,11 +109,15 @@ class Applications:
 
         return self._update(self.control(engine), changed)
 
-    def drop(self, engine: Attributes, address: str) -> None:
-        """A job is no longer wanted. Raises ``Failure``."""
+    def revise(self, engine: Attributes, change: Callable[[Desired], Desired]) -> None:
+        """Changes which jobs should run; the settings stay, which a recorded engine may no longer know. Raises ``Failure``."""
         control = self.control(engine)
         if read_desired(control) is not None:
-            self._update(control, lambda current: replace(current, jobs={key: job for key, job in current.jobs.items() if key != address}))
+            self._update(control, change)
+
+    def drop(self, engine: Attributes, address: str) -> None:
+        """A job is no longer wanted. Raises ``Failure``."""
+        self.revise(engine, lambda current: replace(current, jobs={key: job for key, job in current.jobs.items() if key != address}))
 
     def bring_up(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> Status | None:
         """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with others. Raises ``Failure``."""

@@ -288,9 +288,13 @@ class JobDriver:
     def _known(self, request: ApplyRequest, target: Target, diagnostics: tuple[Diagnostic, ...]) -> NotApplied:
         """A new job is among what should run, so it must be known, whatever became of it: removing its block stops it.
 
-        A finite one is not: the next plan creates it again, and its run id tells whether its rows are there.
+        A finite one is not: the next plan creates it again, and its run id tells whether its rows are there. One that moved to another
+        application must be known to be there, or it would be started in the old one beside it.
         """
-        planned = _planned(request)
+        planned, recorded = _planned(request), request.recorded
+        if recorded is not None and recorded.attributes["application"]["runtime_location"] != planned["application"]["runtime_location"]:
+            there = {**recorded.attributes, "application": planned["application"], "engine": planned["engine"]}
+            return NotApplied(diagnostics=diagnostics, attributes=there, identity=_lasting(recorded.identity))
         if request.recorded is not None or is_finite(planned):
             return NotApplied(diagnostics=diagnostics)
         return NotApplied(diagnostics=diagnostics, attributes=planned, identity=_identity(request, target.digest, None))
@@ -321,7 +325,7 @@ class JobDriver:
         engine = recorded.attributes["application"]
         entry = self._entry(engine, address)
         if entry is not None and entry.state == "running":
-            self._applications.want(engine, {}, _with(address, replace(entry, state="stopped")))
+            self._applications.revise(engine, _with(address, replace(entry, state="stopped")))
         self._await_stop(address, engine, cancel)
         return Applied(attributes=recorded.attributes, identity=_lasting(recorded.identity), messages=("stopped",))
 

@@ -179,6 +179,8 @@ class _Pair:
                 if not isinstance(earlier, str):
                     return folder, found
                 folder = Path(earlier)
+                if note is not None and note.get("batch") is not None and not is_begun(folder):
+                    raise Damaged(folder, f"it is gone, and {self.old_folder} was prepared to go on after batch {note['batch']} of it")
         except Damaged as trouble:
             raise Failure(damage(self.renewal.address, trouble)) from None
         return None
@@ -291,7 +293,7 @@ class _Renewal:
         if found is None:
             return Settled(folder=folder, query_id="", batch=None)
         batch = found.started
-        if self.start_from != EARLIEST and found.in_flight is not None:
+        if self.start_from != EARLIEST and found.in_flight is not None and self.old is not None:
             batch = self._settle_batch(pair, found, found.in_flight)
         return Settled(folder=folder, query_id=found.query_id, batch=batch)
 

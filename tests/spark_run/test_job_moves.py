@@ -1,0 +1,131 @@
+"""A job that changes its application, and questions that outlive one. Without Spark."""
+
+import json
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from flareiac.sdk.provider import ApplyRequest, NotApplied, Recorded
+from flareiac_spark.checkpoint.disk import note_of
+from flareiac_spark.control import (
+    ApplicationSettings,
+    ControlDirectory,
+    Finish,
+    JobSpec,
+    Operation,
+    Output,
+    StreamInput,
+    TableSource,
+    job_spec_to_json,
+)
+from flareiac_spark.driver.application import Application
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.operations import Workshop, serve
+from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.start_times import start_times
+from flareiac_spark.engine.application import read_desired
+from flareiac_spark.job import driver
+from flareiac_spark.job.driver import JobDriver
+from tests.spark_plan.declared import LAKE, Loaded, loaded
+from tests.spark_run.test_renewal import FILES, Offline, _applied
+
+ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
+
+
+def declared(root: Path, engine: str) -> Loaded:
+    return loaded(
+        ENGINES + LAKE + FILES.replace("checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  engine = engine.{engine}"), root
+    )
+
+
+def request(after: Loaded, before: Recorded | None) -> ApplyRequest:
+    return ApplyRequest(
+        key="k",
+        address="job.x",
+        action="update",
+        planned=after.attributes(),
+        recorded=before,
+        payload={"nonce": 0},
+        references={address: _applied(item) for address, item in after.references().items()},
+        cancel=threading.Event(),
+        progress=lambda _text: None,
+    )
+
+
+@pytest.fixture
+def never_stable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "wait_until_settled", lambda *_args: None)
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tmp_path: Path) -> None:
+    """Else it would be started in the old one, and two applications would write one checkpoint."""
+    one, two = declared(tmp_path, "one"), declared(tmp_path, "two")
+    applications = Offline(one.project)
+    jobs = JobDriver(applications)
+    jobs.apply(request(one, None))
+    moved = jobs.apply(request(two, Recorded(attributes=one.attributes(), identity={"digest": "d"})))
+    assert isinstance(moved, NotApplied)
+    assert moved.attributes is not None
+    assert moved.attributes == {**one.attributes(), "application": two.attributes()["application"], "engine": two.attributes()["engine"]}
+    jobs.apply(request(one, Recorded(attributes=moved.attributes, identity=moved.identity or {})))
+    places = [read_desired(applications.control(item.attributes()["application"])) for item in (one, two)]
+    assert [list(place.jobs) for place in places if place is not None] == [["job.x"], []]
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -> None:
+    """An engine that is recorded may be older than the one that another job of this apply has started already."""
+    one = declared(tmp_path, "one")
+    applications = Offline(one.project)
+    jobs = JobDriver(applications)
+    jobs.apply(request(one, None))
+    old = one.attributes()["application"]
+    newer = {**old, "conf": {**old["conf"], "spark.sql.x": "1"}}
+    wanted = applications.want(newer, {}, lambda current: current).application
+    jobs.quiesce(request(one, Recorded(attributes=one.attributes(), identity={})))
+    desired = read_desired(applications.control(old))
+    assert desired is not None
+    assert (desired.application, desired.jobs["job.x"].state) == (wanted, "stopped")
+    assert desired.application != ApplicationSettings()
+
+
+def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Path) -> None:
+    control = ControlDirectory(tmp_path)
+    control.submit_operation(Operation(id="analyse-1", jobs=({"address": "job.a"},)))
+    (control.path / "operations" / "not an id.json").write_text("{}")
+    application = Application(control)
+    application._leave_unanswered()
+    (name,) = control.open_operations()
+    application._answer(name, None)
+    result = control.read_result(name)
+    assert result is not None
+    assert (result.status, control.open_operations()) == ("failed", ())
+
+
+def spec(*checkpoints: Path) -> JobSpec:
+    source = TableSource(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
+    outputs = tuple(
+        Output(name=place.parent.name, source="t", identifier=("lake", "demo", "o"), mode="append", columns=(), checkpoint=str(place))
+        for place in checkpoints
+    )
+    return JobSpec(address="job.x", mode="stream", inputs=(StreamInput(name="t", source=source),), steps=(), outputs=outputs)
+
+
+def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path) -> None:
+    """A query that starts there would read everything again."""
+    folder = tmp_path / "a" / "g0001"
+    work = Finish(spec=job_spec_to_json(spec(folder)), checkpoint=str(folder), batch=3)
+    shop = Workshop(new_session=lambda: pytest.fail("a query was started"), checkpoints=Checkpoints(), log=logging.getLogger("x"))
+    with pytest.raises(Refusal, match="has no batch 3"):
+        serve(Operation(id="finish-1", work=work), shop)
+
+
+def test_an_added_output_begins_when_the_others_did_and_is_prepared_for_nothing(tmp_path: Path) -> None:
+    first, added = tmp_path / "a" / "g0002", tmp_path / "b" / "g0002"
+    first.mkdir(parents=True)
+    note_of(first).write_text(json.dumps({"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}}))
+    assert start_times(spec(first, added)) == {"t": 5}
+    assert json.loads(note_of(added).read_text()) == {"version": 1, "times": {"t": 5}}
