@@ -31,6 +31,16 @@ def is_accepted(mixed: Sequence[Mixed], desired: Attributes) -> bool:
     return bool(mixed) and desired["accept_result_change"] == token_of(mixed)
 
 
+def of_carry_over(
+    request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: Facts
+) -> list[Blocker]:
+    """Why a raised generation can not go on where the last one stands: its offsets are not those of what is in the tables."""
+    so_far = {**desired, "generation": desired["generation"] - 1}
+    moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
+    there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts)]
+    return [*(_refused(change, so_far, recorded) for change in moved), *(blocker for blocker in there if blocker)]
+
+
 def _refused(change: Refused, desired: Attributes, recorded: Attributes) -> Blocker:
     return Blocker(
         code="FIK062",
@@ -101,6 +111,8 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
 
 def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
     """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows, whatever is in them now."""
+    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
+        return None  # nobody looked where it stands
     for name, output in sorted(desired["outputs"].items()):
         on_disk = facts.checkpoints.get(query_of(desired, name))
         table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
@@ -119,7 +131,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Block
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
-                    *new_generation(desired, request.recorded.attributes if request.recorded else None),
+                    *new_generation(desired, None),
                 ),
             )
     return None

@@ -43,8 +43,6 @@ def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
 def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are there."""
     start = start_of(desired, request.references)
-    if desired["stopped"]:
-        return
     yield _begins(start, desired, facts)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
@@ -56,7 +54,7 @@ def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[S
 
 def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
     """Why a table can not be emptied for a rebuild."""
-    if desired["stopped"] or not reads_again(start_of(desired, request.references)):
+    if not reads_again(start_of(desired, request.references)):
         return []
     found: list[Blocker] = []
     for name, output in desired["outputs"].items():

@@ -53,7 +53,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         action=Action.CREATE,
         planned=desired,
         changes=_visible(classify(desired, None, None)),
-        steps=(_start(desired, facts),),
+        steps=(_start(desired, facts), *(generation.steps(request, desired, facts) if _begins_one(request, desired, facts) else ())),
         reasons=drift or ("it is not there yet",),
         blockers=tuple(blockers),
         drift=drift,
@@ -66,14 +66,16 @@ def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> l
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
     if request.recorded is None:
         found = [blocking.unknown_state(desired, facts), blocking.moved_back(request, desired, facts)]
-        return [blocker for blocker in found if blocker]
+        emptied = generation.blockers(request, desired) if _begins_one(request, desired, facts) else []
+        return [*(blocker for blocker in found if blocker), *emptied]
     return _blockers(request, desired, request.recorded.attributes, changes(request.recorded.attributes, desired, facts), facts)
 
 
 def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts) -> list[Blocker]:
     if is_fresh(recorded, desired):
         start = generation.start_of(desired, request.references)
-        return [*carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
+        lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == generation.CARRY_OVER else []
+        return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     return [
         *blocking.of_changes(found, desired, recorded),
@@ -81,6 +83,13 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
         *blocking.cut_off(request, desired, recorded),
         *(blocker for blocker in there if blocker),
     ]
+
+
+def _begins_one(request: PlanRequest, desired: Attributes, facts: Facts) -> bool:
+    """Whether apply prepares a generation for a job that is made: one that was raised, or later than the first and not begun."""
+    if request.recorded is not None:
+        return is_fresh(request.recorded.attributes, desired)
+    return (desired["generation"] or 1) > 1 and not facts.started
 
 
 def _start(desired: Attributes, facts: Facts) -> Step:

@@ -146,12 +146,30 @@ class _Steps:
         elif not self._alike():
             for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
                 yield from self._output(output)
+            yield from self._late_rows()
         yield from self._unmeant()
 
     def _alike(self) -> bool:
         return canonical([_texts(self._old), self._old["step_order"], _reads(self._old)]) == canonical(
             [_texts(self._new), self._new["step_order"], _reads(self._new)]
         )
+
+    def _late_rows(self) -> Iterator[JobChange]:
+        """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
+        marks = [
+            [(name, dedup["within_watermark"]) for name in side["step_order"] if (dedup := side["steps"][name]["dedup"])]
+            for side in (self._old, self._new)
+        ]
+        if len(marks[0]) != len(marks[1]):
+            return  # one more or less is state added or removed
+        state = any(holds_state(self._old, on) for on in self._facts.checkpoints.values())
+        for (_, before), (name, after) in zip(*marks, strict=True):
+            path, text = ("steps", name, "dedup"), f"how long step {name} remembers what it has seen"
+            if before != after and state:
+                why, undo = f"{rule('change.state-other-operator')}.", f"write within_watermark = {str(before).lower()} again"
+                yield Refused(path=path, text=text, why=why, undo=undo)
+            elif before != after:
+                yield Restarted(path=path, text=text, why="the checkpoint holds no state that it could contradict")
 
     def _output(self, output: str) -> Iterator[JobChange]:
         meaning = compare_queries(_query(self._old, output), _query(self._new, output))
@@ -239,12 +257,21 @@ class _Steps:
             before, after = self._old["steps"][name], self._new["steps"][name]
             if _python_of(self._old, before) != _python_of(self._new, after):
                 yield from self._python_step(name, before, after, state)
+            elif canonical(before["dedup"]) != canonical(after["dedup"]):
+                yield self._python(
+                    ("steps", name, "dedup"), f"what tells rows of step {name} apart", before["dedup"], after["dedup"], state
+                )
             elif before["sql"] != after["sql"]:
                 meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
                 if not meaning.same:
                     self._told.add(name)
                     what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
                     yield self._python(("steps", name, "sql"), what, before["sql"], after["sql"], state)
+
+        for name in (name for name in self._new["outputs"] if name in self._old["outputs"]):
+            was, now = (side["outputs"][name]["from"] for side in (self._old, self._new))
+            if was != now:
+                yield self._python(("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state)
 
     def _python_step(self, name: str, before: Attributes, after: Attributes, state: bool) -> Iterator[JobChange]:
         self._told.add(name)

@@ -1,0 +1,176 @@
+"""Changes that neither the text of a query nor its columns show, and generations that would begin at the wrong place."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flareiac.app.discovery import installed
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
+from flareiac.sdk.provider import Observation, PlanRequest, Present, Recorded
+from flareiac_spark.job.facts import KEY, Facts, encode
+from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
+
+AGGREGATES = ("stateStoreSave",)
+DEDUP = """
+job "x" {
+  checkpoint = checkpoint.x
+  input "orders" { stream = stream.orders }
+  step "clean" {
+    sql   = "SELECT id, region, ts FROM orders"
+    dedup = { keys = ["id"], within_watermark = true }
+  }
+  step "last" { sql = "SELECT id, region FROM clean" }
+  output "orders" { table = table.orders }
+}
+"""
+MARKED = """
+job "x" {
+  checkpoint = checkpoint.x
+  input "orders" { stream = stream.orders }
+  step "timed" {
+    sql       = "SELECT id, ts FROM orders"
+    watermark = { column = "ts", delay = "10m" }
+  }
+  step "hourly" { sql = "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM timed GROUP BY window(ts, '1 hour')" }
+  output "hourly" { table = table.hourly }
+}
+"""
+PYTHON = """
+job "x" {
+  checkpoint = checkpoint.x
+  code       = "code"
+  input "orders" { stream = stream.orders }
+  step "clean" {
+    sql   = "SELECT id, region FROM orders"
+    dedup = { keys = ["id"] }
+  }
+  step "fn" { python = "mod:f" }
+  output "orders" {
+    table = table.orders
+    from  = "fn"
+  }
+}
+"""
+CSV = LAKE.replace('"json"', '"csv"')
+UNREAD, REGION = 'column "unread" { type = "string" }', 'column "region" { type = "string" }'
+MOVED = (f"{REGION}\n  {UNREAD}", f"{UNREAD}\n  {REGION}")
+GENERATION = ('checkpoint "x" {}', 'checkpoint "x" { generation = 2 }')
+ANEW = ('checkpoint "x" {}', 'checkpoint "x" {\n  generation = 2\n  start_from = "earliest"\n}')
+EMPTIED = ("{ table = table.orders }", '{\n    table = table.orders\n    rebuild = "truncate"\n  }')
+KNOWN = {"queries": {"orders": {"id": QUERY, "run_id": "r"}}}
+AHEAD = {"since": 1, "queries": {QUERY: {"epoch": 9, "at": 1, "outputs": {}}}}
+OTHER = Claim(subject="table.orders", holder="job.other", relation=Relation.WRITES, reason="output y")
+
+
+def changed(root: Path, before: str, *edits: tuple[str, str], facts: Facts, identity: Attributes | None = None) -> Proposal:
+    after = before
+    for edit in edits:
+        assert edit[0] in after, "the edit changes something"
+        after = after.replace(*edit)
+    return proposal(loaded(after, root), loaded(before, root), facts, identity=identity)
+
+
+def planned(root: Path, hcl: str, facts: Facts | None, *edits: tuple[str, str], replacing: bool = False, new: bool = False) -> Proposal:
+    """With what the tables' writers have written, and another job that writes there. ``facts`` None: nothing was looked at."""
+    before, after = loaded(hcl, root), hcl
+    for edit in edits:
+        after = after.replace(*edit)
+    project = loaded(after, root)
+    references = project.references()
+    references["table.orders"] = replace(references["table.orders"], identity={"uuid": "u", "writers": AHEAD})
+    was = Recorded(attributes=before.attributes(), identity={"digest": "d", **KNOWN})
+    observed: Observation = Present(attributes=was.attributes, identity={**was.identity, **({KEY: encode(facts)} if facts else {})})
+    planner = installed().registry.types["job"].planner
+    assert planner is not None, "jobs are planned"
+    return planner.plan(
+        PlanRequest(
+            address="job.x",
+            desired=project.attributes(),
+            recorded=None if new else was,
+            observed=observed,
+            references=references,
+            project=project.project,
+            claims=(OTHER,),
+            replace=replacing,
+        )
+    )
+
+
+def codes(found: Proposal) -> list[str]:
+    return [item.code for item in found.blockers]
+
+
+def test_how_long_seen_keys_are_remembered_is_a_change(tmp_path: Path) -> None:
+    edit = ("within_watermark = true", "within_watermark = false")
+    assert codes(changed(tmp_path, LAKE + DEDUP, edit, facts=running(operators=("dedupeWithinWatermark",)))) == ["FIK062"]
+    fresh = changed(tmp_path, LAKE + DEDUP, edit, facts=running(committed=None))
+    assert (fresh.action, codes(fresh)) == (Action.UPDATE, [])
+
+
+def test_a_watermark_is_seen_also_on_a_step_of_another_name(tmp_path: Path) -> None:
+    plain = LAKE.replace('  watermark = { column = "ts", delay = "10m" }\n', "")
+    named = (('step "timed"', 'step "marked"'), ("FROM timed", "FROM marked"))
+    facts = running(operators=AGGREGATES)
+    assert codes(changed(tmp_path, plain + MARKED, *named, facts=facts)) == []
+    assert codes(changed(tmp_path, plain + MARKED, *named, ('"10m"', '"10s"'), facts=facts)) == ["FIK063"]
+
+
+def test_the_order_of_columns_counts_where_files_have_no_names(tmp_path: Path) -> None:
+    assert changed(tmp_path, LAKE + STATELESS, MOVED, facts=running()).action is Action.NO_OP
+    assert [step.effect for step in changed(tmp_path, CSV + STATELESS, MOVED, facts=running()).steps] == [Effect.RESTART]
+    assert codes(changed(tmp_path, CSV + STATEFUL, MOVED, facts=running(operators=AGGREGATES))) == ["FIK063"]
+    columns = 'column "region" { type = "string" }\n      column "name" { type = "string" }'
+    batch = LAKE + BATCH.replace('"json"', '"csv"').replace('columns = { region = "string", name = "string" }', columns)
+    turned = (columns, 'column "name" { type = "string" }\n      column "region" { type = "string" }')
+    assert [step.effect for step in changed(tmp_path, batch, turned, facts=running()).steps] == [Effect.STARTS]
+
+
+def test_settings_of_the_engine_decide_about_values_too(tmp_path: Path) -> None:
+    before = LAKE + 'engine "main" {}\n' + STATEFUL
+    edit = ('engine "main" {}', 'engine "main" { conf = { "spark.sql.session.timeZone" = "CET" } }')
+    facts = running(operators=AGGREGATES)
+    assert codes(changed(tmp_path, before, edit, facts=facts)) == ["FIK063"]
+    own = before.replace("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "UTC" }')
+    assert codes(changed(tmp_path, own, edit, facts=facts)) == []
+
+
+@pytest.mark.parametrize("edit", [('keys = ["id"]', 'keys = ["region"]'), ('from  = "fn"', 'from  = "clean"')])
+def test_beside_python_steps_dedup_and_source_of_an_output_are_changes(edit: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "mod.py").write_text("def f(spark, inputs, params):\n    return inputs['clean']\n", encoding="utf-8")
+    assert codes(changed(tmp_path, LAKE + PYTHON, edit, facts=running(operators=("dedupe",)))) == ["FIK063"]
+
+
+def test_a_lost_checkpoint_can_not_be_carried_over(tmp_path: Path) -> None:
+    gone = running(checkpoints={})
+    assert codes(changed(tmp_path, LAKE + STATELESS, GENERATION, facts=gone, identity=KNOWN)) == ["FIK060"]
+    assert codes(changed(tmp_path, LAKE + STATELESS, ANEW, facts=gone, identity=KNOWN)) == []
+
+
+def test_a_checkpoint_that_was_set_back_can_not_be_carried_over(tmp_path: Path) -> None:
+    assert codes(planned(tmp_path, LAKE + STATELESS, running(), GENERATION)) == ["FIK069"]
+    set_back = planned(tmp_path, LAKE + STATELESS, running())
+    assert codes(set_back) == ["FIK069"]
+    assert not any("carry_over" in way for way in set_back.blockers[0].ways_out)
+
+
+def test_where_nobody_looked_nothing_was_set_back(tmp_path: Path) -> None:
+    assert planned(tmp_path, LAKE + STATELESS, None).action is Action.NO_OP
+
+
+@pytest.mark.parametrize("edit", [('output "orders"', 'output "new"'), ("checkpoint.x\n", "checkpoint.x\n  foreach_batch = true\n")])
+def test_queries_of_another_name_carry_nothing_over(edit: tuple[str, str], tmp_path: Path) -> None:
+    before = LAKE + STATELESS
+    assert codes(changed(tmp_path, before, edit, GENERATION, facts=running(), identity=KNOWN)) == ["FIK062"]
+    assert codes(changed(tmp_path, before, edit, ANEW, facts=running(), identity=KNOWN)) == []
+
+
+@pytest.mark.parametrize("how", ["stopped", "replaced", "new"])
+def test_a_table_is_never_emptied_without_a_word(how: str, tmp_path: Path) -> None:
+    stopped = (("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true"),) if how == "stopped" else ()
+    facts = running(checkpoints={}, digest=None) if how == "new" else running()
+    found = planned(tmp_path, LAKE + STATELESS, facts, ANEW, EMPTIED, *stopped, replacing=how == "replaced", new=how == "new")
+    assert Effect.LOSES_DATA in [step.effect for step in found.steps]
+    assert "FIK066" in codes(found)
