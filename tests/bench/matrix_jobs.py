@@ -48,7 +48,8 @@ class Output:
 class Job:
     """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the checkpoint's block.
 
-    ``more``: it reads the place ``more`` too. ``code``: a Python step of this text stands between the stream and the SQL.
+    ``more``: it reads the place ``more`` too. ``undeclared``: columns that a stream of files leaves out.
+    ``code``: a Python step of this text stands between the stream and the SQL.
     """
 
     query: Query
@@ -56,6 +57,7 @@ class Job:
     outputs: tuple[Output, ...]
     place: str = "events"
     more: bool = False
+    undeclared: tuple[str, ...] = ()
     step: str = "made"
     lines: tuple[str, ...] = ()
     reading: tuple[str, ...]
@@ -114,7 +116,7 @@ def _stream(job: Job, place: str, name: str) -> str:
     match job.source:
         case "files":
             source = _block("files", [f'path = "landing/{place}"', 'format = "json"', *job.reading])
-            lines += [source, *_columns(EVENT)]
+            lines += [source, *_columns({name: kind for name, kind in EVENT.items() if name not in job.undeclared})]
         case "table":
             lines.append(_block("table", [f"table = table.{place}", *job.reading]))
         case _:

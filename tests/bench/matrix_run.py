@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -153,36 +153,49 @@ class _Course:
 
     def _compare(self, wanted: Mapping[str, Mapping[str, str]], when: str) -> None:
         """Waits until all is as wanted, or nothing moves any more."""
-        waiting = dict.fromkeys(cell.name for cell in self.cells)
-        by_name = {cell.name: cell for cell in self.cells}
-        moved = time.monotonic()
-        deadline = moved + _SETTLES
-        batches: object = None
+        waiting = {cell.name: cell for cell in self.cells}
+        looked: dict[str, object] = {}
+        moved, deadline = time.monotonic(), time.monotonic() + _SETTLES
+        before: object = None
         while waiting and time.monotonic() < deadline and time.monotonic() - moved < _QUIET:
-            for name in tuple(waiting):
-                if self._found(by_name[name], wanted[name]) == wanted[name]:
+            jobs = self.lake.jobs()
+            now = {cell.name: _stands(cell, jobs[cell.address]) for cell in self.cells}
+            for name, cell in tuple(waiting.items()):
+                new = now[name].resting and (looked.get(name) != now[name] or _is_steady(cell))
+                if new and self._found(cell, wanted[name]) == wanted[name]:
                     del waiting[name]
-            now = self._batches()
-            if now != batches or any(phase not in _RESTS for _name, phase, _batches in now):
-                batches, moved = now, time.monotonic()
-            time.sleep(0.5)
-        for name, cell in by_name.items():
-            cell.found = self._found(cell, wanted[name])
+                looked[name] = now[name]
+            if now != before or not all(item.resting for item in now.values()):
+                before, moved = now, time.monotonic()
+            time.sleep(1)
+        for cell in self.cells:
+            cell.found = self._found(cell, wanted[cell.name])
             cell.wrong += [
-                f"{when} {table} holds [{found}], not [{wanted[name][table]}]"
+                f"{when} {table} holds [{found}], not [{wanted[cell.name][table]}]"
                 for table, found in cell.found.items()
-                if found != wanted[name][table]
+                if found != wanted[cell.name][table]
             ]
 
     def _found(self, cell: Cell, wanted: Mapping[str, str]) -> dict[str, str]:
-        told = counted if isinstance(cell.change.before.query, Steady) else text
+        told = counted if _is_steady(cell) else text
         return {table: self.lake.rows(f"{cell.name}_{table.removesuffix('@')}", branch=table.endswith("@"), told=told) for table in wanted}
 
-    def _batches(self) -> list[tuple[str, str, list[int | None]]]:
-        """What moves; but for rate streams, which never rest."""
-        steady = {cell.address for cell in self.cells if isinstance(cell.change.before.query, Steady)}
-        jobs = sorted((name, job) for name, job in self.lake.jobs().items() if name not in steady)
-        return [(name, job["phase"], [query["batch"] for query in job["queries"]]) for name, job in jobs]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stands:
+    resting: bool
+    batches: tuple[int | None, ...]
+
+
+def _stands(cell: Cell, job: Mapping[str, Any]) -> _Stands:
+    """How far a job is; where it reads a rate stream it never is at rest, and that does not count."""
+    if _is_steady(cell):
+        return _Stands(resting=True, batches=())
+    return _Stands(resting=job["phase"] in _RESTS, batches=tuple(query["batch"] for query in job["queries"]))
+
+
+def _is_steady(cell: Cell) -> bool:
+    return isinstance(cell.change.before.query, Steady)
 
 
 def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) -> str:
@@ -198,6 +211,7 @@ def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) ->
     effects = {step["effect"] for step in own["steps"]}
     for effect, verdict in (
         ("new generation", Verdict.GENERATION),
+        ("loses data", Verdict.GENERATION),
         ("stops", Verdict.STOPS),
         ("starts", Verdict.STARTS),
     ):
