@@ -25,6 +25,7 @@ _DEADLINE: Final = 900.0
 _APPLIES: Final = 6
 """One must converge; a kill may spoil each of the others."""
 _EVERYTHING: Final = "everything"
+_UNSEEN: Final = "driver.lease-taken"
 
 
 @dataclass(slots=True)
@@ -50,7 +51,8 @@ class Course:
         self._edits = {item.name: Edits() for item in scenarios}
         self._broken: set[str] = set()
         self._life = next(self._lives)
-        self._pid: int | None = None
+        self._id: str | None = None
+        self._up = False
         self._dies = ""
         self._struck = False
         self._hard = 0
@@ -133,13 +135,16 @@ class Course:
 
     def _struck_apply(self, strike: Strike, after: float) -> None:
         """The driver is struck while an apply is at work."""
-        with self.lake.begin("apply", "-auto-approve", **self._variables()) as command:
+        variables = self._variables()
+        with self.lake.begin("apply", "-auto-approve", **variables) as command:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 command.wait(after)
             if strike in (Strike.PAUSE, Strike.RIVAL):
                 strike = Strike.DRIVER
+            self._collect(variables.get("FLAREIAC_KILL_AT", ""))
             self._strike(strike)
             said = command.communicate()[0]
+        self._collect(variables.get("FLAREIAC_KILL_AT", ""))
         self._look(Ended(code=command.returncode, out=said, err=""), "apply")
 
     def _strike(self, strike: Strike) -> None:
@@ -162,6 +167,7 @@ class Course:
                 self._await_end(pid, strike)
             case Strike.PAUSE:
                 self._pause(pid)
+                self._struck = False
             case Strike.RIVAL:
                 self._rival(pid)
         self._count(_EVERYTHING, strike.value)
@@ -247,21 +253,37 @@ class Course:
     def _collect(self, kill_at: str = "") -> None:
         """Counts what was hit since the last look; ``kill_at``: with what a driver that is new was started."""
         for point, _times in self.lake.hits():
-            self._count(self._of.get(point.partition("@")[2], _EVERYTHING), f"{point.partition('@')[0]} (attempt)")
-        pid = self.lake.driver_pid()
-        if pid == self._pid:
-            return
-        if self._pid is not None and not is_driver(self._pid):
-            self._hard += 1
-            if self._dies and not self._struck:
-                point = self._dies.rpartition(":")[0]
-                self._count(self._of.get(point.partition("@")[2], _EVERYTHING), f"{point.partition('@')[0]} (driver)")
-            elif not self._struck:
-                self._complain(f"the driver {self._pid} ended by itself: {self.lake.application().get('reason')}")
-        if pid is not None:
-            self._dies, self._struck = (kill_at if kill_at.startswith("driver.") else ""), False
+            self._count(self._scenario_of(point), f"{point.partition('@')[0]} (attempt)")
+        known = self.lake.application().get("id")
+        if known != self._id:
+            self._driver_died()
+            self._id, self._up, self._struck = known, True, False
+            self._dies = kill_at if kill_at.startswith("driver.") else ""
             self._life = next(self._lives)
-        self._pid = pid
+        if self.lake.driver_pid() is not None:
+            return
+        if self._up:
+            self._driver_died()
+        elif kill_at.startswith(_UNSEEN):  # it died before it could write that it was there
+            self._hard += 1
+            self._count(_EVERYTHING, f"{_UNSEEN} (driver)")
+            self._life = next(self._lives)
+
+    def _driver_died(self) -> None:
+        if not self._up:
+            return
+        self._up = False
+        self._hard += 1
+        if self._struck:
+            return
+        if self._dies:
+            self._count(self._scenario_of(self._dies), f"{self._dies.partition('@')[0].partition(':')[0]} (driver)")
+        else:
+            self._complain(f"a driver ended by itself: {self.lake.application().get('reason')}")
+
+    def _scenario_of(self, point: str) -> str:
+        """The scenario whose job or output a point counts for."""
+        return self._of.get(point.partition("@")[2].partition(":")[0] if "@" in point else "", _EVERYTHING)
 
     def _count(self, scenario: str, what: str) -> None:
         self.tallies[scenario].kills[what] += 1
