@@ -26,10 +26,11 @@ from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.start_times import start_times
 from flareiac_spark.engine.application import read_desired
-from flareiac_spark.job import driver
+from flareiac_spark.job import asking, driver, rollback
 from flareiac_spark.job.driver import JobDriver
+from tests.spark_plan.checkpoint_sample import sample
 from tests.spark_plan.declared import LAKE, Loaded, loaded
-from tests.spark_run.test_renewal import FILES, Offline, _applied
+from tests.spark_run.test_renewal import FILES, PAIR, Driver, Offline, _applied
 
 ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
 
@@ -103,6 +104,34 @@ def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Pat
     result = control.read_result(name)
     assert result is not None
     assert (result.status, control.open_operations()) == ("failed", ())
+
+
+@pytest.mark.usefixtures("never_stable")
+@pytest.mark.parametrize(("marked", "code"), [((), "FIK077"), (("b",), "FIK078")])
+def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marked: tuple[str, ...], code: str
+) -> None:
+    """One output of two has the batch in flight: the definition before would write the other one only."""
+    guarded = PAIR.replace("foreach_batch = true", 'foreach_batch = true\n  stability = { on_failure = "rollback" }')
+    before = loaded(LAKE + guarded, tmp_path)
+    after = loaded(LAKE + guarded.replace("SELECT id, region FROM", "SELECT id, upper(region) AS region FROM"), tmp_path)
+    answers = Driver()
+    monkeypatch.setattr(asking, "run_operation", answers.run)
+    jobs = JobDriver(Offline(before.project))
+    stable = jobs.apply(request(before, None))
+    assert stable.identity is not None
+    folder = sample(tmp_path / ".flareiac" / "checkpoints" / "default" / "x" / "all" / "g0001", committed=2)
+    assert folder.is_dir()
+    monkeypatch.setattr(JobDriver, "_started", lambda *_args: _failed(answers, marked))
+    monkeypatch.setattr(JobDriver, "_runs_again", lambda *_args: (rollback.put_back("job.x"),))
+    outcome = jobs.apply(request(after, Recorded(attributes=before.attributes(), identity=stable.identity)))
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == [code]
+
+
+def _failed(answers: Driver, marked: tuple[str, ...]) -> NotApplied:
+    answers.marked = marked
+    return NotApplied(diagnostics=())
 
 
 def spec(*checkpoints: Path) -> JobSpec:

@@ -375,3 +375,24 @@ def test_a_generation_that_is_gone_is_not_taken_for_an_empty_one(tmp_path: Path,
     assert [item.code for item in refusals(third.request, third.applications)] == ["FIK027"]
     with pytest.raises(Failure):
         third.renew()
+
+
+SUMS = FILES.replace("SELECT id, region FROM orders", "SELECT max(id) AS id, region FROM orders GROUP BY region").replace(
+    "{ table = table.orders }", '{\n table = table.orders\n mode = "complete"\n}'
+)
+
+
+def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_with(tmp_path: Path, driver: Driver) -> None:
+    """It was not stable in time and ran on; another one in the same generation would fold its own numbers into that state."""
+    second = setting(tmp_path, driver, SUMS, start="earliest")
+    sample(second.folder(1))
+    second.renew()
+    second.told(second.new())
+    sample(second.folder(2), operator="stateStoreSave")
+    assert refusals(second.request, second.applications) == ()
+    other = setting(tmp_path, driver, SUMS, ("max(id)", "min(id)"), start="earliest")
+    assert [item.code for item in refusals(other.request, other.applications)] == ["FIK087"]
+    with pytest.raises(Failure):
+        other.renew()
+    third = setting(tmp_path, driver, SUMS, ("max(id)", "min(id)"), start="earliest", generation=3)
+    assert refusals(third.request, third.applications) == ()

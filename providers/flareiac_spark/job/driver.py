@@ -22,16 +22,20 @@ from flareiac.sdk.provider import (
     Steer,
 )
 from flareiac_spark.application import Liveness, is_alive, liveness
-from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, job_spec_to_json
+from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
+from flareiac_spark.checkpoint.folder import damage
+from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job import rollback
 from flareiac_spark.job.analyse import analyse
+from flareiac_spark.job.asking import A_WHILE, Asking
 from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
 from flareiac_spark.job.redirection import finish_redirected, redirected
-from flareiac_spark.job.renewal import Renewed, is_renewed, old_spec, rebuilds_noted, refusals, renew
+from flareiac_spark.job.renewal import Renewed, folders, is_renewed, old_spec, rebuilds_noted, refusals, renew
+from flareiac_spark.job.renewal import target as place_of
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.job.wait import Wanted, runs_no_more, settled, still_running, trouble, wait_until_settled, wait_until_stopped
 
@@ -217,7 +221,20 @@ class JobDriver:
         if isinstance(found, str) or request.recorded is None:
             return found
         self._stop_by_state(request.address, request.recorded, request.cancel)
-        return replace(found, committed=rollback.committed(target.spec))
+        return replace(found, committed=rollback.committed(target.spec), written=self._written(request, target.spec))
+
+    def _written(self, request: ApplyRequest, spec: JobSpec) -> frozenset[tuple[str, int, str]]:
+        """Which outputs have a batch in flight, as (folder, batch, output): what another definition makes of it would not reach them."""
+        asking, found = Asking(request, _planned(request)["application"], self._applications), set[tuple[str, int, str]]()
+        for folder, outputs in folders(spec).values():
+            try:
+                on_disk = read_checkpoint(folder)
+            except Damaged as trouble:
+                raise Failure(damage(request.address, trouble)) from None
+            if on_disk is not None and (batch := on_disk.in_flight) is not None:
+                marks = Marks(query_id=on_disk.query_id, batch=batch, targets=tuple(place_of(output, spec) for output in outputs))
+                found.update((str(folder), batch, output) for output in asking.ask(marks, A_WHILE).marked)
+        return frozenset(found)
 
     def _taken_back(self, request: ApplyRequest, target: Target, before: rollback.Fallback | str, outcome: NotApplied) -> NotApplied:
         if isinstance(before, str):
@@ -231,6 +248,10 @@ class JobDriver:
             if rollback.committed(target.spec) != before.committed:
                 self._applications.want(engine, request.references, _with(request.address, target.job()))
                 why = "a batch was committed under the new one before it failed, and the old one would go on after it"
+                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
+            if self._written(request, target.spec) != before.written:
+                self._applications.want(engine, request.references, _with(request.address, target.job()))
+                why = "some outputs have a batch as the new one made it, and the old one would leave it so"
                 return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
             self._applications.want(engine, request.references, _with(request.address, entry))
             again = self._runs_again(request, recorded, entry)

@@ -94,7 +94,9 @@ def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnos
     try:
         old = old_spec(request, applications)
         new = spec_of(request.address, request.planned, request.references, applications.project, analysis=True)
-        if not _is_in_use(request, new, applications):
+        if _is_in_use(request, new, applications):
+            _refuse_other_state(request, old, new)
+        else:
             for pair in _Renewal(request, old, new, applications).pairs():
                 pair.check()
     except Failure as failure:
@@ -107,6 +109,7 @@ def renew(request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications
     be gone. Folders that the application was told of before are left as they are. Raises ``Failure``.
     """
     if _is_in_use(request, new, applications):
+        _refuse_other_state(request, old, new)
         return Renewed(rebuilds=rebuilds_noted(new))
     await_jvm(request, applications)
     return _Renewal(request, old, new, applications).run()
@@ -119,6 +122,28 @@ def _is_in_use(request: ApplyRequest, new: JobSpec, applications: Applications) 
     outputs = entry.spec.get("outputs") if entry is not None else None
     told = {item.get("checkpoint") for item in outputs if isinstance(item, dict)} if isinstance(outputs, list) else set()
     return bool(told & {output.checkpoint for output in new.outputs})
+
+
+def _refuse_other_state(request: ApplyRequest, old: JobSpec | None, new: JobSpec) -> None:
+    """An apply that failed may have begun the generation with another definition, and left its state there. Raises ``Failure``."""
+    if old is None or request.planned is None or _meaning(old) == _meaning(new):
+        return
+    number, place = request.planned["generation"], request.planned["checkpoint"]
+    why = "An apply that was not recorded left its state there. This definition would go on with that state, and results would mix."
+    ways = ("write the definition again that began it", f"begin another one, in {place}:\n  generation = {number + 1}")
+    for folder, _outputs in folders(new).values():
+        try:
+            found = read_checkpoint(folder)
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from None
+        if found is not None and found.started is not None and found.operators:
+            summary = f"Generation {number} was begun by another definition"
+            raise Failure(refused(request.address, Blocker(code="FIK087", summary=summary, why=why, ways_out=ways)))
+
+
+def _meaning(spec: JobSpec) -> object:
+    reads = [(item.name, item.watermark) for item in spec.inputs if isinstance(item, StreamInput)]
+    return spec.steps, spec.code, reads, [(item.name, item.source, item.mode) for item in spec.outputs]
 
 
 def rebuilds_noted(new: JobSpec) -> dict[str, Attributes]:

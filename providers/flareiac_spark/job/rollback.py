@@ -33,10 +33,12 @@ _UNREADABLE: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
-    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by folder."""
+    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by folder; ``written``: the
+    outputs that have its batch in flight, as (folder, batch, output)."""
 
     entry: DesiredJob
     committed: Mapping[str, int | None] = field(default_factory=dict)
+    written: frozenset[tuple[str, int, str]] = frozenset()
 
 
 def is_asked_for(request: ApplyRequest) -> bool:
