@@ -174,3 +174,35 @@ def test_a_table_is_never_emptied_without_a_word(how: str, tmp_path: Path) -> No
     found = planned(tmp_path, LAKE + STATELESS, facts, ANEW, EMPTIED, *stopped, replacing=how == "replaced", new=how == "new")
     assert Effect.LOSES_DATA in [step.effect for step in found.steps]
     assert "FIK066" in codes(found)
+
+
+def test_a_token_is_used_up_by_its_change(tmp_path: Path) -> None:
+    facts, edit = running(operators=AGGREGATES), ("count(*)", "count_if(id > 3)")
+    token = token_in(changed(tmp_path, LAKE + STATEFUL, edit, facts=facts))
+    again = (LAKE + STATEFUL).replace('  output "hourly"', f'  accept_result_change = "{token}"\n  output "hourly"')
+    found = changed(tmp_path, again, edit, facts=facts)
+    assert codes(found) == ["FIK063"]
+    assert codes(changed(tmp_path, again, edit, (token, token_in(found)), facts=facts)) == []
+
+
+def test_a_token_tells_apart_what_is_shown_alike(tmp_path: Path) -> None:
+    facts = running(operators=AGGREGATES)
+    hcl = LAKE + STATEFUL.replace('  step "hourly"', '  input "regions" { table = table.regions }\n  step "hourly"')
+    filters = ("region IN (SELECT region FROM regions)", "region IN (SELECT name FROM regions)")
+    edits = [("FROM orders GROUP", f"FROM orders WHERE {each} GROUP") for each in filters]
+    edits += [
+        ("FROM orders GROUP", f"FROM orders WHERE {' OR '.join(f'id = {n}' for n in range(1000, 1030))} OR id = {n} GROUP") for n in (1, 2)
+    ]
+    tokens = [token_in(changed(tmp_path, hcl, edit, facts=facts)) for edit in edits]
+    assert len(set(tokens)) == len(tokens)
+    laid_out = (edits[0][0], edits[0][1].replace("SELECT", "select  /* all */"))
+    assert token_in(changed(tmp_path, hcl, laid_out, facts=facts)) == tokens[0]
+
+
+def test_a_filter_on_another_column_of_a_distinct_query_is_no_other_state(tmp_path: Path) -> None:
+    hcl = LAKE + STATELESS.replace("SELECT id, region FROM orders WHERE id > 0", "SELECT DISTINCT region FROM orders")
+    assert codes(changed(tmp_path, hcl, ('FROM orders"', 'FROM orders WHERE id > 3"'), facts=running(operators=AGGREGATES))) == ["FIK063"]
+
+
+def token_in(found: Proposal) -> str:
+    return next(way.split('"')[1] for item in found.blockers for way in item.ways_out if "accept_result_change" in way)

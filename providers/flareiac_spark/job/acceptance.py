@@ -9,9 +9,12 @@ from flareiac_spark.job.changes import Mixed
 _LENGTH: Final = 12
 
 
-def token_of(changes: Iterable[Mixed]) -> str:
-    """Derived from what is and what would be, so that it stops fitting as soon as either side is something else."""
-    return token(sorted(canonical([change.path, change.before, change.after]) for change in changes))
+def token_of(changes: Iterable[Mixed], used: Data) -> str:
+    """Derived from what is and what would be, so that it stops fitting as soon as either side is something else. ``used``: the one that
+    was given last; the same change needs another one when it is made again.
+    """
+    sides: list[Data] = sorted(canonical([change.path, change.before, change.after]) for change in changes)
+    return token([*sides, used] if used else sides)
 
 
 def token(sides: Data) -> str:

@@ -21,14 +21,14 @@ def of_changes(found: Sequence[JobChange], desired: Attributes, recorded: Attrib
     refused = [change for change in found if isinstance(change, Refused)]
     mixed = [change for change in found if isinstance(change, Mixed)]
     blocked = [_refused(change, desired, recorded) for change in refused]
-    if mixed and not is_accepted(mixed, desired):
+    if mixed and not is_accepted(mixed, desired, recorded):
         blocked.append(_mixed(mixed, desired, recorded, acceptable=not refused))
     return blocked
 
 
-def is_accepted(mixed: Sequence[Mixed], desired: Attributes) -> bool:
+def is_accepted(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
     """Whether somebody gave their word for exactly these changes."""
-    return bool(mixed) and desired["accept_result_change"] == token_of(mixed)
+    return bool(mixed) and desired["accept_result_change"] == token_of(mixed, recorded["accept_result_change"])
 
 
 def of_carry_over(
@@ -54,7 +54,8 @@ def _mixed(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *,
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{change.text[:1].upper()}{change.text[1:]}: {_shown(change)}{change.why}" for change in mixed]
-    accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{token_of(mixed)}"'
+    word = token_of(mixed, recorded["accept_result_change"])
+    accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{word}"'
     stale = desired["accept_result_change"]
     if stale:
         told.append(f'The token "{stale}" was given for another change.')
@@ -70,7 +71,7 @@ def _mixed(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *,
 def _shown(change: Mixed) -> str:
     """Old and new where they are short texts."""
     match change.before, change.after:
-        case [_, str() as before], [_, str() as after] if before or after:
+        case [_, str() as before, *_], [_, str() as after, *_] if before or after:
             return f"{before or 'nothing'} -> {after or 'nothing'}. "
         case _:
             return ""

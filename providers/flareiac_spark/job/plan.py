@@ -110,7 +110,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     healable = running(request, facts, desired)
     fresh = is_fresh(recorded, desired)
     blockers = _blockers(request, desired, recorded, found, facts)
-    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired)
+    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired, recorded)
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
@@ -145,7 +145,7 @@ def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequenc
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     fresh = is_fresh(recorded, desired)
-    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired)
+    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired, recorded)
     # Of several changes at one place the gravest is told.
     by_gravity = sorted(found, key=lambda change: _GRAVITY.index(type(change)))
     notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}

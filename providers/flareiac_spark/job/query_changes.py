@@ -11,6 +11,7 @@ from flareiac_spark.job.facts import Facts, OutputFacts
 from flareiac_spark.job.spark_rules import Rule, Verdict, rule
 from flareiac_spark.sql.meaning import Difference, Meaning, Part, Query, compare_queries
 from flareiac_spark.sql.state import stateful_steps
+from flareiac_spark.sql.verbatim import words
 
 _ON_STATE: Final[Mapping[Part, tuple[str, str]]] = {
     Part.PROJECTION: ("change.above-aggregate",) * 2,
@@ -358,5 +359,9 @@ def _undo(difference: Difference) -> str:
 
 
 def _side(attributes: Attributes, text: str, part: Part) -> object:
-    """What a word is given for. Where nothing could be compared it is the whole text."""
-    return queries(attributes) if part is Part.UNKNOWN else [part, text]
+    """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is the whole text."""
+    if part is Part.UNKNOWN:
+        return queries(attributes)
+    if len(attributes["inputs"]) < 2 and not any(sign in text for sign in ("…", "query(")):
+        return [part, text]
+    return [part, text, {name: words(sql) or sql for name, sql in queries(attributes).items()}]
