@@ -133,7 +133,7 @@ CHANGES = (
     Change(
         name="drop",
         file="rides",
-        edits=(('  column "remark" { type = "string" }\n', ""),),
+        edits=(('  column "remark" { type = "string" }\n', ""), ('renamed = { note = "remark" }', "renamed = {}")),
         restarted=("job.copy", "job.rides"),
     ),
     Change(
@@ -141,7 +141,7 @@ CHANGES = (
         file="rides",
         edits=(
             ('column "city"', 'column "town"'),
-            ('renamed = { note = "remark" }', 'renamed = { city = "town" }'),
+            ("renamed = {}", 'renamed = { city = "town" }'),
             ("SELECT id, city,", "SELECT id, city AS town,"),
             ('identity("city")', 'identity("town")'),
         ),
@@ -170,7 +170,7 @@ CHANGES = (
     Change(
         name="drop an unread column of a lookup",
         file="zones",
-        edits=(('  column "people" { type = "long" }\n', ""),),
+        edits=(('  column "people" { type = "long" }\n', ""), ('renamed = { size = "people" }', "renamed = {}")),
         restarted=("job.zoned",),
     ),
     Change(

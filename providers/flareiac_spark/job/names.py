@@ -38,25 +38,37 @@ def _names(tree: "exp.Expr", relation: str) -> Iterator[str]:
     from sqlglot import exp
 
     ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    for select in tree.find_all(exp.Select):
-        source = _only_source(select)
-        if source is None or relation in ctes or name_of(source).lower() != relation or _is_correlated(select):
-            continue
-        own = {source.alias_or_name.lower(), *(alias.alias.lower() for alias in select.find_all(exp.Alias))}
-        parameters = {each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions}
-        for column in select.find_all(exp.Column):
-            # A name before a dot that is no relation is a column, and what follows is a field of it.
-            first = column.parts[0] if column.parts[0].name.lower() != source.alias_or_name.lower() else column.this
-            if column.find_ancestor(exp.Select) is select and first.name.lower() not in own | parameters and not column.is_star:
-                yield first.name.lower()
+    for select in tree.find_all(exp.Select) if relation not in ctes else ():
+        sources = list(_sources(select))
+        for source in sources:
+            if isinstance(source, exp.Table) and name_of(source).lower() == relation:
+                yield from _of_source(select, source, alone=len(sources) == 1 and not _is_correlated(select))
 
 
-def _only_source(select: "exp.Select") -> "exp.Table | None":
+def _of_source(select: "exp.Select", source: "exp.Table", *, alone: bool) -> Iterator[str]:
+    """What a query names of one of its sources: after the source's name, and where there is no other also without it."""
     from sqlglot import exp
 
+    own = source.alias_or_name.lower()
+    aliases = {alias.alias.lower() for alias in select.find_all(exp.Alias)}
+    parameters = {each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions}
+    for column in select.find_all(exp.Column):
+        if column.find_ancestor(exp.Select) is not select or isinstance(column.parts[-1], exp.Star):
+            continue
+        first, *rest = [part.name.lower() for part in column.parts]
+        if first == own and rest:
+            yield rest[0]
+        elif alone and first not in aliases | parameters | {own}:
+            yield first  # a name before a dot that is no relation is a column, and what follows is a field of it
+
+
+def _sources(select: "exp.Select") -> "Iterator[exp.Expr]":
     first = select.args.get("from_") or select.args.get("from")
-    alone = first is not None and not select.args.get("joins") and not select.args.get("laterals")
-    return first.this if alone and first is not None and isinstance(first.this, exp.Table) and not first.this.args.get("joins") else None
+    items = [*([first] if first is not None else []), *(select.args.get("joins") or [])]
+    for item in items:
+        yield item.this
+        yield from (inner.this for inner in item.this.args.get("joins") or [])
+    yield from select.args.get("laterals") or []
 
 
 def _is_correlated(select: "exp.Select") -> bool:
