@@ -143,6 +143,25 @@ def test_beside_python_steps_dedup_and_source_of_an_output_are_changes(edit: tup
     assert codes(changed(tmp_path, LAKE + PYTHON, edit, facts=running(operators=("dedupe",)))) == ["FIK063"]
 
 
+def test_code_that_reads_several_streams_may_read_them_in_another_order(tmp_path: Path) -> None:
+    more = 'stream "more" {\n  files {\n    path = "more"\n    format = "json"\n  }\n  column "id" { type = "long" }\n}\n'
+    one = LAKE + more + PYTHON.replace('    dedup = { keys = ["id"] }\n', "")
+    two = one.replace('  step "clean"', '  input "more" { stream = stream.more }\n  step "clean"')
+    (tmp_path / "code").mkdir()
+
+    def edited(hcl: str) -> list[str]:
+        found = []
+        for first, second in (("clean", "more"), ("more", "clean")):
+            code = f"def f(spark, inputs, params):\n    return inputs['{first}'].union(inputs['{second}'])\n"
+            (tmp_path / "code" / "mod.py").write_text(code, encoding="utf-8")
+            found.append(loaded(hcl, tmp_path))
+        return codes(proposal(found[1], found[0], running()))
+
+    assert (edited(one), edited(two)) == ([], ["FIK063"])
+    rates = (('path   = "landing"', 'path   = "landing"\n    max_files_per_trigger = 5'),)
+    assert codes(changed(tmp_path, two, *rates, facts=running())) == []
+
+
 def test_a_lost_checkpoint_can_not_be_carried_over(tmp_path: Path) -> None:
     gone = running(checkpoints={})
     assert codes(changed(tmp_path, LAKE + STATELESS, GENERATION, facts=gone, identity=KNOWN)) == ["FIK060"]

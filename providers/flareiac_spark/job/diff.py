@@ -180,6 +180,9 @@ class _Comparison:
 
     def _source_order(self) -> Iterator[JobChange]:
         """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query reads."""
+        if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
+            yield from self._order_in_code()
+            return
         for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
             before, after = _read_in_order(self._old, output), _read_in_order(self._new, output)
             if before is None or after is None:
@@ -190,6 +193,13 @@ class _Comparison:
                 why = f"The checkpoint keeps offsets by the position of a stream in the query. In another one {rule('source.order')}."
                 undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
                 yield Refused(path=("inputs",), text=f"which streams output {output} reads, in their order", why=why, undo=undo)
+
+    def _order_in_code(self) -> Iterator[JobChange]:
+        before, after = ([side["steps"], side["step_order"], side.get("code"), sorted(side["inputs"])] for side in (self._old, self._new))
+        if canonical(before) != canonical(after):
+            text = "the order in which its steps read its streams"
+            why = f"Nobody can tell from outside whether it stays as it is. In another one {SPARK} {rule('source.order').what}."
+            yield Mixed(path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False)
 
     def _input(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         path = ("inputs", name)
