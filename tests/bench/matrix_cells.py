@@ -108,10 +108,9 @@ class _History:
         if "stopped = true" in after.lines:
             return self.tables
         numbers = self._begin(before, after)
-        labels = {output.label for output in before.outputs}
         if 0 not in numbers and not after.together:
-            # An output of its own query begins with what is there.
-            self._play(after, [output for output in after.outputs if output.label not in labels], _read(after, 0))
+            # An output that is new begins with what is there.
+            self._play(after, after.outputs[len(before.outputs) :], _read(after, 0))
         if 0 not in numbers and after.more and not before.more:
             self._play(after, after.outputs, LANDED["more"][0])
         for number in numbers:

@@ -94,7 +94,7 @@ def _without_state() -> Iterator[Change]:
 def _sources() -> Iterator[Change]:
     refused = (Way.EARLIEST, Way.UNDO)
     elsewhere = with_(place="elsewhere")
-    yield from each("source path", "plain", "files:append", elsewhere, Verdict.REFUSED, refused)
+    yield from each("source path", "plain", "files:append", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER))
     yield from each("source path", "plain", "table:append,merge", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER))
     yield from each("source path", "windows", "files:append", elsewhere, Verdict.REFUSED, refused)
     united = q.plain("k, m, n AS total", "UNION ALL SELECT k, m, n AS total FROM more")
@@ -128,12 +128,16 @@ def _outputs() -> Iterator[Change]:
         return replace(found, outputs=found.outputs[:1])
 
     yield from each("output removed", "plain", "files:foreach_batch table:foreach_batch", fewer, Verdict.RESTART)
-    yield from each("output renamed", "plain", "files:append", output(label="other"), Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
+    yield from each(
+        "output renamed", "plain", "files:append", output(label="other"), Verdict.REFUSED, (Way.EARLIEST, Way.CARRY_OVER, Way.UNDO)
+    )
 
     def apart(found: Job) -> Job:
         return replace(found, together=not found.together)
 
-    yield from each("foreach_batch", "plain", "files:foreach_batch table:append", apart, Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
+    yield from each(
+        "foreach_batch", "plain", "files:foreach_batch table:append", apart, Verdict.REFUSED, (Way.EARLIEST, Way.CARRY_OVER, Way.UNDO)
+    )
 
 
 def _generations() -> Iterator[Change]:
