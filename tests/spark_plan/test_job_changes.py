@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
+from flareiac_spark.job.definition import query_digest, spec_of
 from flareiac_spark.job.facts import Facts
 from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
@@ -114,6 +115,7 @@ def test_another_checkpoint_is_no_way_on(tmp_path: Path) -> None:
         (('delay = "10m"', 'delay = "20m"'), "the watermark of orders"),
         (("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "CET" }'), "timeZone"),
         (("FROM orders GROUP", "FROM orders LATERAL ? ODD GROUP"), "its query"),
+        (('format = "json"', 'format = "json"\n    options = { timestampFormat = "yyyy" }'), "how orders is read"),
     ],
 )
 def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(edit: Edit, what: str, tmp_path: Path) -> None:
@@ -129,6 +131,19 @@ def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(edit: Edit, wha
     assert {Effect.RESTART, Effect.RESULTS_CHANGE} <= set(effects(accepted))
     other = proposal(loaded((LAKE + STATEFUL).replace("'1 hour'", "'3 hours'").replace(*word), tmp_path), before, facts)
     assert [item.code for item in other.blockers] == ["FIK063"]
+
+
+def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_from_in_silence(tmp_path: Path) -> None:
+    """An apply that failed had set another one to run."""
+    same = loaded(LAKE + STATEFUL, tmp_path)
+    facts = running(operators=AGGREGATES, digest="another", query="what it computes")
+    found = proposal(same, same, facts)
+    assert [item.code for item in found.blockers] == ["FIK093"]
+    token = next(way.split('"')[1] for way in found.blockers[0].ways_out if "accept_result_change" in way)
+    accepted = loaded((LAKE + STATEFUL).replace("  output", f'  accept_result_change = "{token}"\n  output'), tmp_path)
+    assert proposal(accepted, same, facts).blockers == ()
+    wanted = query_digest(spec_of("job.x", same.attributes(), same.references(), same.project, analysis=True))
+    assert proposal(same, same, running(operators=AGGREGATES, digest="another", query=wanted)).blockers == ()
 
 
 def test_a_renamed_step_means_the_same(tmp_path: Path) -> None:

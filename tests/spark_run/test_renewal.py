@@ -274,6 +274,23 @@ def test_an_interrupted_renewal_is_done_again(tmp_path: Path, driver: Driver) ->
     assert case.renew().rebuilds == case.renew().rebuilds
 
 
+def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(tmp_path: Path, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The apply ended between emptying and preparing; the next one would go on after the rows that are gone."""
+    rebuild = ("{ table = table.orders }", '{\n table = table.orders\n rebuild = "truncate"\n}')
+    again = setting(tmp_path, driver, FILES, rebuild, start="earliest")
+    sample(again.folder(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(renewal, "seed", lambda *_given: (_ for _ in ()).throw(Failure()))
+        with pytest.raises(Failure):
+            again.renew()
+    carried = setting(tmp_path, driver, FILES, rebuild)
+    (complaint,) = refusals(carried.request, carried.applications)
+    assert complaint.code == "FIK092"
+    assert "-to=77" in (complaint.detail or "")
+    assert refusals(again.request, again.applications) == ()
+    assert again.renew().rebuilds["orders"]["snapshot_id"] == 77
+
+
 def test_folders_that_the_application_was_told_of_are_left_alone(tmp_path: Path, driver: Driver) -> None:
     """An apply that failed after the new definition was written: its folder may hold a query's offsets by now."""
     case = setting(

@@ -84,7 +84,8 @@ def _truncate(session: Any, work: Truncate, log: Logger) -> Truncated:
         raise Refusal("BRANCH_NOT_FOUND", f"The table {shown} has no branch {target.branch}.")
     before = None if head is None else head.snapshotId()
     if before is not None:
-        _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}", head)
+        branch = f"-{target.branch}" if target.branch is not None else ""
+        _hold(table, f"flareiac-before-{work.mark.replace('/', '-')}{branch}", head)
     everything = session._jvm.org.apache.iceberg.expressions.Expressions.alwaysTrue()
     delete = table.newDelete().set(REBUILD, work.mark).deleteFromRowFilter(everything)
     (delete if target.branch is None else delete.toBranch(target.branch)).commit()

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction
 from flareiac.sdk.provider import PlanRequest, Present
 from flareiac_spark.job.acceptance import token, token_of
 from flareiac_spark.job.changes import JobChange, Mixed, Refused
+from flareiac_spark.job.definition import query_digest, spec_of
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts
 from flareiac_spark.job.generation import CARRY_OVER, EARLIEST, carries_over, lines
-from flareiac_spark.job.query_changes import declares_state, query_of
+from flareiac_spark.job.query_changes import declares_state, holds_state, query_of
 from flareiac_spark.places import absolute_place
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
@@ -188,6 +190,33 @@ def unknown_state(desired: Attributes, facts: Facts) -> Blocker | None:
 def unknown_state_token(desired: Attributes, held: dict[str, OutputFacts]) -> str:
     """A word for these steps on the state of these queries."""
     return token([sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
+
+
+def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> Blocker | None:
+    """State that a definition made which an apply could not record: the recorded one says nothing of it."""
+    was = request.recorded.identity.get("digest") if request.recorded else None
+    if facts.digest in (None, was) or facts.query is None or not any(holds_state(recorded, item) for item in facts.checkpoints.values()):
+        return None
+    try:
+        wanted = query_digest(spec_of(request.address, desired, request.references, request.project, analysis=True))
+    except Failure:
+        return None  # tables are missing, which is told in its own place
+    word = token([facts.query, wanted])
+    if facts.query == wanted or desired["accept_result_change"] == word:
+        return None
+    return Blocker(
+        code="FIK093",
+        summary="Another definition than the recorded one has run on this checkpoint's state",
+        why=(
+            "An apply set it to run and could not call it stable, so that the state may hold its values. With the declared steps results "
+            "may mix both meanings."
+        ),
+        ways_out=(
+            "apply that definition again, until it is stable",
+            f'go on with the declared one all the same, in this job:\n  accept_result_change = "{word}"',
+            *new_generation(desired, recorded)[:1],
+        ),
+    )
 
 
 def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:

@@ -68,6 +68,13 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     return digest([data, attributes["restart_nonce"], attributes["application"].get("catalogs")])
 
 
+def query_digest(spec: JobSpec) -> str:
+    """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes of them. No place, no limit."""
+    data = job_spec_to_json(spec)
+    outputs = [[output["name"], output["from"], output["mode"]] for output in data["outputs"]]
+    return digest([data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs])
+
+
 class _Build:
     """Builds the parts of one spec and keeps what is missing for it."""
 

@@ -222,6 +222,15 @@ class _Comparison:
                 before=old.get("table"),
                 after=new.get("table"),
             )
+        elif self._stateful and canonical(_reading(old)) != canonical(_reading(new)):
+            yield Mixed(
+                path=path,
+                text=f"how {name} is read",
+                why="The same files may give other values under other formats and options; what the state holds was read the old way.",
+                undo="write the old format and options again",
+                before=_reading(old),
+                after=_reading(new),
+            )
         elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
             yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
         elif canonical(rest[0]) != canonical(rest[1]):
@@ -405,6 +414,12 @@ def _listed(sources: list[str]) -> str:
 
 def _named(names: list[str]) -> str:
     return ", ".join(names)
+
+
+def _reading(item: Attributes) -> list[Data]:
+    """What decides which values come out of files."""
+    source = item.get("source") or {}
+    return [source.get("format"), source.get("options")]
 
 
 def _without(data: Attributes, *names: str) -> Attributes:

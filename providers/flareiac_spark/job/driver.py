@@ -240,7 +240,7 @@ class JobDriver:
         if isinstance(before, str):
             return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, before)))
         engine, recorded = _planned(request)["application"], _recorded(request)
-        entry = replace(before.entry, nonce=target.nonce + 1)
+        entry, restored = replace(before.entry, nonce=target.nonce + 1), False
         try:
             request.progress("putting the definition before back")
             self._applications.want(engine, request.references, _with(request.address, replace(target.job(), state="stopped")))
@@ -254,9 +254,10 @@ class JobDriver:
                 why = "some outputs have a batch as the new one made it, and the old one would leave it so"
                 return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
             self._applications.want(engine, request.references, _with(request.address, entry))
+            restored = True
             again = self._runs_again(request, recorded, entry)
         except Failure as failure:
-            return replace(outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=True)
+            return replace(outcome, diagnostics=(*outcome.diagnostics, *failure.diagnostics), restored=restored)
         return replace(outcome, diagnostics=(*outcome.diagnostics, *again), restored=True)
 
     def _runs_again(self, request: ApplyRequest, recorded: Recorded, entry: DesiredJob) -> tuple[Diagnostic, ...]:

@@ -23,13 +23,15 @@ class OutputFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there); ``alive`` and ``phase`` are the application's.
+    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a digest of what it computes alone;
+    ``alive`` and ``phase`` are the application's.
 
     ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
     nor to be gone. ``checkpoints`` by output, if started.
     """
 
     digest: str | None = None
+    query: str | None = None
     state: str | None = None
     nonce: int = 0
     alive: bool = False

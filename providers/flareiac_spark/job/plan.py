@@ -77,6 +77,8 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == generation.CARRY_OVER else []
         return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
+    if not any(isinstance(change, Mixed) for change in found):
+        there.append(blocking.unrecorded(request, desired, recorded, facts))
     return [
         *blocking.of_changes(found, desired, recorded),
         *blocking.used_folders(request, desired, recorded, facts),
@@ -237,7 +239,7 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
         case Mixed(text=text, why=why) if not fresh:
             return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why) if accepted else None
         case Refused(text=text) | Mixed(text=text):
-            why = "the new generation has no state that it could contradict"
+            why = change.why if change.path[0] == "outputs" else "the new generation has no state that it could contradict"
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why) if fresh else None
         case _:
             assert_never(change)

@@ -9,8 +9,9 @@ from flareiac_spark.application import Liveness, control_trouble, liveness, why_
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
 from flareiac_spark.checkpoint.spec import ALL, folder_of
-from flareiac_spark.control import ControlDirectory, ControlError, Desired, JobStatus, Status
+from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.job.definition import query_digest
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.spec import is_finite
@@ -91,6 +92,7 @@ def _facts(address: str, desired: Desired | None, status: Status | None, checkpo
     ended = status.application.reason if status is not None and lives is Liveness.GONE and status.application.phase == "ended" else ""
     return Facts(
         digest=wanted.digest if wanted else None,
+        query=_query(wanted),
         state=wanted.state if wanted else None,
         nonce=wanted.nonce if wanted else 0,
         alive=alive,
@@ -100,6 +102,13 @@ def _facts(address: str, desired: Desired | None, status: Status | None, checkpo
         error=heart(job),
         checkpoints=checkpoints,
     )
+
+
+def _query(wanted: DesiredJob | None) -> str | None:
+    try:
+        return query_digest(job_spec_from_json(dict(wanted.spec))) if wanted is not None else None
+    except ControlError:
+        return None  # of another release
 
 
 def heart(job: JobStatus | None) -> str | None:

@@ -17,12 +17,10 @@ from flareiac_spark.job.renewal import await_jvm, folders, target
 
 
 def redirected(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
-    """The names of the queries whose rows go elsewhere, or another way, on the same checkpoint."""
-    before, after = folders(old), folders(new)
+    """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint folder."""
+    after = dict(folders(new).values())
     return tuple(
-        name
-        for name, (folder, outputs) in before.items()
-        if name in after and after[name][0] == folder and _ways(outputs, old) != _ways(after[name][1], new)
+        name for name, (folder, outputs) in folders(old).items() if folder in after and _ways(outputs, old) != _ways(after[folder], new)
     )
 
 

@@ -18,7 +18,7 @@ from flareiac.sdk.provider import ApplyRequest, Resolved
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Refusal, decide
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, is_begun, read_checkpoint, seeded
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, is_begun, note_of, read_checkpoint, seeded
 from flareiac_spark.checkpoint.folder import damage
 from flareiac_spark.checkpoint.seed import Beginning, Settled, Standing, positions_at, seed, standing, times_at
 from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, LATEST
@@ -37,6 +37,7 @@ from flareiac_spark.control import (
     job_spec_from_json,
     job_spec_to_json,
 )
+from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.control.moments import moment_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.asking import A_BATCH, A_WHILE, Asking, cancelled
@@ -150,12 +151,17 @@ def rebuilds_noted(new: JobSpec) -> dict[str, Attributes]:
     """What an apply that did not come to its end emptied; it is noted beside the folders."""
     found: dict[str, Attributes] = {}
     for folder, _outputs in folders(new).values():
-        try:
-            noted = (seeded(folder) or {}).get("rebuilds")
-        except Damaged:
-            continue
-        found |= noted if isinstance(noted, dict) else {}
+        found |= rebuilds_in(folder)
     return found
+
+
+def rebuilds_in(folder: Path) -> dict[str, Attributes]:
+    """What was emptied for the generation in a folder, by output."""
+    try:
+        noted = (seeded(folder) or {}).get("rebuilds")
+    except Damaged:
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def await_jvm(request: ApplyRequest, applications: Applications) -> None:
@@ -210,6 +216,14 @@ class _Pair:
             raise Failure(damage(self.renewal.address, trouble)) from None
         return None
 
+    def emptied(self) -> dict[str, Attributes]:
+        """What an apply that was given up had emptied for a generation in which no query has begun, by output."""
+        first = (self.renewal.before["generation"] if self.renewal.before is not None else 0) + 1
+        found: dict[str, Attributes] = {}
+        for number in range(first, self.renewal.generation + 1):
+            found |= rebuilds_in(self.folder.with_name(f"g{number:04d}"))
+        return found
+
     def check(self) -> None:
         """Raises ``Failure`` if this query can not begin."""
         try:
@@ -218,6 +232,9 @@ class _Pair:
             raise Failure(damage(self.renewal.address, trouble)) from None
         if state not in (Standing.ABSENT, Standing.PREPARED):
             raise Failure(in_the_way(self.renewal.address, self.folder, state))
+        for output in self.new_outputs:
+            if (lost := self.emptied().get(output.name)) and self.renewal.start_from != EARLIEST and not self.renewal.is_rebuilt(output):
+                raise Failure(_emptied_before(self.renewal.address, lost, self.renewal.start_from))
         if self.renewal.start_from == CARRY_OVER:
             decision = self.decision()
             if isinstance(decision, Refusal):
@@ -296,12 +313,13 @@ class _Renewal:
             pair.check()
         settled = {pair.name: self._settle(pair) for pair in pairs}
         reach("apply.settled")
-        rebuilds = {
-            output.name: self._rebuild(output, settled[pair.name])
-            for pair in pairs
-            for output in pair.new_outputs
-            if self.is_rebuilt(output)
-        }
+        rebuilds: dict[str, Attributes] = {}
+        for pair in pairs:
+            rebuilds |= pair.emptied()
+            for output in pair.new_outputs:
+                if self.is_rebuilt(output):
+                    rebuilds[output.name] = self._rebuild(output, settled[pair.name])
+                    self._note(pair, {name: item for name, item in rebuilds.items() if name in {each.name for each in pair.new_outputs}})
         reach("apply.truncated")
         messages = [self._seed(pair, settled[pair.name], rebuilds) for pair in pairs]
         reach("apply.seeded")
@@ -359,6 +377,14 @@ class _Renewal:
         }
 
     # Preparing
+
+    def _note(self, pair: _Pair, rebuilds: Mapping[str, Attributes]) -> None:
+        """At once: an apply that is given up here leaves an empty table, and nothing else would tell."""
+        try:
+            pair.folder.parent.mkdir(parents=True, exist_ok=True)
+            write_json(note_of(pair.folder), {"times": {}, "seeded": {"by": self.by, "rebuilds": dict(rebuilds)}})
+        except (OSError, ControlError) as trouble:
+            raise Failure(not_prepared(self.address, pair.folder, trouble)) from trouble
 
     def _seed(self, pair: _Pair, settled: Settled | None, rebuilds: Mapping[str, Attributes]) -> str:
         try:
@@ -462,6 +488,18 @@ def refused(address: str, blocker: Blocker) -> Diagnostic:
     """What a plan would have blocked."""
     ways = "".join(f"\n- {way}" for way in blocker.ways_out)
     return error(blocker.code, blocker.summary, f"{blocker.why} Nothing was stopped or changed.{ways}", address=address)
+
+
+def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
+    """An earlier apply was given up after it had emptied a table."""
+    to = f" -to={lost['snapshot_id']}" if lost["snapshot_id"] is not None else ""
+    detail = (
+        f"An apply that did not come to its end emptied {lost['table']} for generation {lost['generation']}, and start_from = {start} "
+        f"reads none of those rows again. Nothing was stopped or changed.\n- let that apply come to its end: put its definition back"
+        f'\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback {lost["table"]}{to}), delete the note '
+        f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), and apply again"
+    )
+    return error("FIK092", f"The rows of {lost['table']} would be lost", detail, address=address)
 
 
 def in_the_way(address: str, folder: Path, state: Standing) -> Diagnostic:

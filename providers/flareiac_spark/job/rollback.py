@@ -60,6 +60,8 @@ def fallback(request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, d
         return "it moved to another application"
     if recorded.attributes["application"].get("catalogs") != planned["application"].get("catalogs"):
         return "the settings of its catalogs changed with it"
+    if entry is not None and entry.digest != recorded.identity.get("digest"):
+        return "a definition that was not recorded has run since, and the recorded one would go on after its batches"
     stable = _stable(request, recorded, entry, project)
     if stable is None:
         return "the definition that was stable last is no longer known as it ran"
