@@ -146,6 +146,22 @@ def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_from_in_sile
     assert proposal(same, same, running(operators=AGGREGATES, digest="another", query=wanted)).blockers == ()
 
 
+def test_another_rate_gives_other_numbers_for_the_same_offsets(tmp_path: Path) -> None:
+    rate = """
+stream "ticks" {
+  rate { rows_per_second = 2 }
+}
+job "x" {
+  checkpoint = checkpoint.x
+  input "ticks" { stream = stream.ticks }
+  step "numbers" { sql = "SELECT value AS id FROM ticks" }
+  output "orders" { table = table.orders }
+}
+"""
+    found = change(tmp_path, rate, ("rows_per_second = 2", "rows_per_second = 5"), running())
+    assert [item.code for item in found.blockers] == ["FIK063"]
+
+
 def test_a_renamed_step_means_the_same(tmp_path: Path) -> None:
     found = change(tmp_path, STATEFUL, ('step "hourly"', 'step "renamed"'), running(operators=AGGREGATES))
     assert (found.action, found.blockers) == (Action.RECORD, ())

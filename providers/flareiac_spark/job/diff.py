@@ -222,6 +222,15 @@ class _Comparison:
                 before=old.get("table"),
                 after=new.get("table"),
             )
+        elif self._facts.started and canonical(_pace(old)) != canonical(_pace(new)):
+            yield Mixed(
+                path=(*path, "source"),
+                text=f"the rate of {name}",
+                why="A rate stream's offsets are seconds: under another rate they stand for other numbers, and some are lost or come twice.",
+                undo="write the old rate again",
+                before=_pace(old),
+                after=_pace(new),
+            )
         elif self._stateful and canonical(_reading(old)) != canonical(_reading(new)):
             yield Mixed(
                 path=path,
@@ -414,6 +423,12 @@ def _listed(sources: list[str]) -> str:
 
 def _named(names: list[str]) -> str:
     return ", ".join(names)
+
+
+def _pace(item: Attributes) -> list[Data]:
+    """What decides which numbers a rate stream gives in a second."""
+    source = item.get("source") or {}
+    return [source.get("rows_per_second"), source.get("ramp_up")] if source.get("kind") == "rate" else []
 
 
 def _reading(item: Attributes) -> list[Data]:
