@@ -226,7 +226,7 @@ class _Comparison:
             yield Mixed(
                 path=(*path, "source"),
                 text=f"the rate of {name}",
-                why="A rate stream's offsets are seconds: under another rate they stand for other numbers, and some are lost or come twice.",
+                why="A rate stream's offsets are seconds: under another rate they stand for other numbers, some lost and some twice.",
                 undo="write the old rate again",
                 before=_pace(old),
                 after=_pace(new),
