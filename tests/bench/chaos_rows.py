@@ -15,7 +15,10 @@ COLUMNS: Final = {"id": "long", "k": "long", "n": "long", "part": "string", "cit
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 STEP: Final = timedelta(minutes=1)
 """Between the first moments of two files; the rows of a file lie within one and a half of it, so that no row is ever late."""
-_KEYS, _PARTS, _CITIES = 30, ("a", "b", "c", "d"), ("Rome", "Oslo", "Bern")
+_KEYS, _CITIES = 30, ("Rome", "Oslo", "Bern")
+_TURNS: Final = 6
+"""After so many files the parts come again. Spark may put two files into a batch of one after it was interrupted: it writes down that a
+file was seen before it writes down the batch. So neighbouring files share no part."""
 _APART: Final = 0.06
 """Seconds between two files: Spark sorts them by the time of their last change, and lists them while they come."""
 
@@ -31,7 +34,7 @@ class File:
 def file_of(seed: int, number: int, first_id: int) -> File:
     """The file of this number."""
     chance = random.Random(f"{seed}/file/{number}")
-    parts = chance.sample(_PARTS, chance.randint(1, 2))
+    parts = chance.sample([f"{number % _TURNS}{side}" for side in "ab"], chance.randint(1, 2))
     keys = chance.sample(range(_KEYS), chance.randint(4, 12))
     since = BEGIN + number * STEP
     rows = [

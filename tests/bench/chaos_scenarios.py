@@ -236,7 +236,7 @@ def _windows(_edits: Edits) -> str:
     return "\n".join([table, _files("windows", watermark=True), _job("windows", "windows", {"sums": sql}, [_output("windows")])])
 
 
-_MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], delete_if = "s.gone" }')
+_MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], latest_by = "id", delete_if = "s.gone" }')
 _LAST: Final = ("k", "id", "n", "city")
 
 
