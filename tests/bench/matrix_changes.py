@@ -128,16 +128,12 @@ def _outputs() -> Iterator[Change]:
         return replace(found, outputs=found.outputs[:1])
 
     yield from each("output removed", "plain", "files:foreach_batch table:foreach_batch", fewer, Verdict.RESTART)
-    yield from each(
-        "output renamed", "plain", "files:append", output(label="other"), Verdict.REFUSED, (Way.EARLIEST, Way.CARRY_OVER, Way.UNDO)
-    )
+    yield from each("output renamed", "plain", "files:append", output(label="other"), Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
 
     def apart(found: Job) -> Job:
         return replace(found, together=not found.together)
 
-    yield from each(
-        "foreach_batch", "plain", "files:foreach_batch table:append", apart, Verdict.REFUSED, (Way.EARLIEST, Way.CARRY_OVER, Way.UNDO)
-    )
+    yield from each("foreach_batch", "plain", "files:foreach_batch table:append", apart, Verdict.REFUSED, (Way.EARLIEST, Way.UNDO))
 
 
 def _generations() -> Iterator[Change]:

@@ -16,7 +16,7 @@ catalog "lake" {
 engine "local" {
   master           = "local[2]"
   runtime_location = "runtime"
-  driver           = { memory = "2g" }
+  driver           = { memory = "3g" }
   idle_shutdown    = "10m"
   graceful_stop    = "60s"
   conf = {

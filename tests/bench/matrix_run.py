@@ -38,7 +38,7 @@ class _Course:
         self.runs: dict[str, tuple[set[str], set[str]]] = {}
 
     def run(self) -> None:
-        self._timed("the jobs as they are before", self._before)
+        self._timed(f"{len(self.cells)} jobs as they are before", self._before)
         self._timed("plans of the changes", self._verdicts)
         self._timed("a plan that is blocked changes nothing", self._blocked)
         self._timed("the ways out", self._ways_out)
