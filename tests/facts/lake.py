@@ -181,5 +181,7 @@ def why(failure: Exception) -> str:
 
 
 def agrees(found: str, outcome: str) -> bool:
-    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are expected."""
-    return found.startswith("!") and outcome[1:] in found if outcome.startswith("!") else found == outcome
+    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are expected, or others after ``|``."""
+    if not outcome.startswith("!"):
+        return found == outcome
+    return found.startswith("!") and any(words in found for words in outcome[1:].split(" | "))
