@@ -28,7 +28,8 @@ def matrix(directory: Path, only: str = "") -> Iterator[Figure]:
         wave = directory / f"wave-{number}"
         wave.mkdir()
         run(wave, chosen[at : at + _AT_ONCE])
-    sys.stdout.write(table(chosen))
+        sys.stdout.write(table(chosen[at : at + _AT_ONCE]) + "\n")
+        sys.stdout.flush()
     wrong = [cell for cell in chosen if cell.wrong]
     yield Figure(name=f"matrix of {len(chosen)} cells, cells that differ", value=len(wrong), unit="cells", bar=0.0)
     if wrong:
