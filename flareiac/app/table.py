@@ -13,6 +13,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.claims import recorded_claims
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Inspecting, NotApplied, Restoring
 from flareiac.sdk.state import Lease
@@ -78,7 +79,7 @@ def _users(bench: Bench, snapshot: Snapshot, address: str) -> Iterator[tuple[str
     for relation in (Relation.STREAMS_FROM, Relation.WRITES):
         for holder, record in snapshot.resources.items():
             if record.type in types:
-                claims = types[record.type].claims(holder, record.attributes, references_of(snapshot, record))
+                claims = recorded_claims(holder, record, types, references_of(snapshot, record))
                 yield from ((holder, relation) for claim in claims if claim.subject == address and claim.relation is relation)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
-from flareiac.model.snapshot import Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.observe import breakdown
 from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
 from flareiac.sdk.provider import Resolved, ResourceType
 
@@ -43,9 +44,20 @@ def collect_running(snapshot: Snapshot, types: Mapping[str, ResourceType], refer
     found: dict[Claim, None] = {}
     for address, record in snapshot.resources.items():
         if record.type in types:
-            recorded = types[record.type].claims(address, record.attributes, references)
-            found.update(dict.fromkeys(claim for claim in recorded if claim.relation in _USES))
+            found.update(dict.fromkeys(claim for claim in recorded_claims(address, record, types, references) if claim.relation in _USES))
     return tuple(found)
+
+
+def recorded_claims(
+    address: str, record: ResourceRecord, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
+) -> tuple[Claim, ...]:
+    """The claims of one recorded definition. A record that its type can not read (edited by hand) is a ``Failure``, never a guess."""
+    try:
+        return types[record.type].claims(address, record.attributes, references)
+    except Failure:
+        raise
+    except Exception as bug:
+        raise Failure(breakdown(address, bug)) from bug
 
 
 def by_subject(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:

@@ -56,10 +56,11 @@ def _read_all(
         except FutureTimeout:
             yield address, Unreadable(diagnostic=_silence(address, timeout))
         except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others
-            yield address, Unreadable(diagnostic=_breakdown(address, bug))
+            yield address, Unreadable(diagnostic=breakdown(address, bug))
 
 
-def _breakdown(address: str, bug: Exception) -> Diagnostic:
+def breakdown(address: str, bug: Exception) -> Diagnostic:
+    """What is said of a resource when its provider fails where it never should."""
     what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
     return error(
         "FIP005",
