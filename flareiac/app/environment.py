@@ -6,7 +6,8 @@ from flareiac.app.bench import Bench
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Check, Diagnosing, Initialising, Resolved, Session, Verdict
+from flareiac.sdk.provider import Check, Diagnosing, Initialising, Session, Verdict
+from flareiac.sdk.references import Resolved
 
 
 def declared(bench: Bench, diagnostics: Diagnostics) -> tuple[Configuration, Mapping[str, Resolved]]:

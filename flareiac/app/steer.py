@@ -9,7 +9,8 @@ from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.provider import ApplyRequest, NotApplied, Resolved, Steer, Steering
+from flareiac.sdk.provider import ApplyRequest, NotApplied, Steer, Steering
+from flareiac.sdk.references import Resolved
 
 
 def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:

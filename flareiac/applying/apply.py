@@ -18,18 +18,8 @@ from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import (
-    ApplyRequest,
-    Driver,
-    Observation,
-    Preflighting,
-    Project,
-    Question,
-    ReadRequest,
-    Resolved,
-    ResourceType,
-    Unreadable,
-)
+from flareiac.sdk.provider import ApplyRequest, Driver, Observation, Preflighting, Project, Question, ReadRequest, ResourceType, Unreadable
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease, StateStore
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
-from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, Resolved, ResourceType
+from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, ResourceType
+from flareiac.sdk.references import Resolved
 
 
 def operation_key(lineage: str, time: float, operation_id: str) -> str:

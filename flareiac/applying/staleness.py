@@ -7,7 +7,8 @@ from flareiac.kernel.data import Data, canonical, to_json
 from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Observation, PlanRequest, Project, Resolved, ResourceType
+from flareiac.sdk.provider import Observation, PlanRequest, Project, ResourceType
+from flareiac.sdk.references import Resolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,8 @@ from flareiac.lang.values import (
     unknown,
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
-from flareiac.sdk.provider import Decoded, Project, Resolved, ResourceType
+from flareiac.sdk.provider import Decoded, Project, ResourceType
+from flareiac.sdk.references import Resolved
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
 EMBEDDED = "embedded"
@@ -356,6 +357,8 @@ def _fill_connections(
     defaults = evaluation.registry.connection_defaults()
     for name, schema in kind.schema.attributes.items():
         if attributes.get(name) is not None or not isinstance(schema.type, RefType):
+            continue
+        if schema.only_with and not any(attributes.get(other) for other in schema.only_with):
             continue
         target = next((item for item in schema.type.to if item in defaults), None)
         if target is None:

@@ -7,7 +7,8 @@ from flareiac.kernel.addresses import Address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
-from flareiac.sdk.provider import Kind, Resolved
+from flareiac.sdk.provider import Kind
+from flareiac.sdk.references import Resolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
-from flareiac.sdk.provider import Resolved
+from flareiac.sdk.references import Resolved
 
 CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
 """The actions that count as changes."""

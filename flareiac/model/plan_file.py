@@ -23,7 +23,7 @@ from flareiac.sdk.changes import (
     Relation,
     Step,
 )
-from flareiac.sdk.provider import Resolved
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged
 
 FORMAT_VERSION = 1

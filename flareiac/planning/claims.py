@@ -7,7 +7,8 @@ from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.observe import breakdown
 from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
-from flareiac.sdk.provider import Resolved, ResourceType
+from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.references import Resolved
 
 _EXCLUSIVE = {
     Relation.REAL_NAME: (

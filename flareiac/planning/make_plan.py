@@ -16,7 +16,8 @@ from flareiac.planning.order import order
 from flareiac.planning.propose import Context, propose, propose_again
 from flareiac.planning.reactions import stopping_for, with_reactions
 from flareiac.sdk.changes import Action, Claim
-from flareiac.sdk.provider import Observation, Project, Resolved, ResourceType
+from flareiac.sdk.provider import Observation, Project, ResourceType
+from flareiac.sdk.references import Resolved
 
 _REMOVING = (Action.DELETE, Action.FORGET)
 

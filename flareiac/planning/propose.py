@@ -13,7 +13,8 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Blocker, Claim, Disturbance, Proposal
-from flareiac.sdk.provider import Kind, Observation, PlanRequest, Present, Project, Resolved, ResourceType, Unreadable
+from flareiac.sdk.provider import Kind, Observation, PlanRequest, Present, Project, ResourceType, Unreadable
+from flareiac.sdk.references import Resolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Claim, Disturbance, Proposal
+from flareiac.sdk.maintenance import Hold, Maintainer
+from flareiac.sdk.references import References
 from flareiac.sdk.schema import Block
 
 
@@ -24,22 +26,6 @@ class Kind(StrEnum):
     """Part of the resources that refer to it: stream."""
     MANAGED = "managed"
     """Planned, recorded, drifting: table, checkpoint, job."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
-    """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is what its driver answered
-    last (empty until applied, and always empty for connections and declarations).
-    """
-
-    address: str
-    type: str
-    attributes: Attributes
-    identity: Attributes = field(default_factory=dict)
-
-
-References: TypeAlias = Mapping[str, Resolved]
-"""Every connection, declaration and managed resource that a resource refers to, directly or through others, by address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +157,8 @@ class ResourceType:
     adds the span.
     ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
     ``default`` is the decoded body of the embedded instance when none is declared (connections only).
+    ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
+    what it still needs of others.
     """
 
     name: str
@@ -183,6 +171,8 @@ class ResourceType:
     computed: Mapping[str, Type] = field(default_factory=dict)
     default: Attributes | None = None
     schema_version: int = 1
+    maintainer: Maintainer | None = None
+    holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ Validator: TypeAlias = Callable[[Data], str | None]
 class Attribute:
     """One attribute. ``default`` is for the reader (the planner applies it): absent attributes decode to None.
 
-    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart").
+    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart"). ``only_with``: a connection that is
+    left out is filled in only where one of these blocks is written.
     """
 
     type: Type
@@ -29,6 +30,7 @@ class Attribute:
     effect: str = ""
     unit: str = ""
     since: str = "0.1"
+    only_with: tuple[str, ...] = ()
 
 
 class Nesting(StrEnum):

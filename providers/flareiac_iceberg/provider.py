@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, References, ResourceType, Session
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
+from flareiac.sdk.references import References
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog import spec as catalog_spec
 from flareiac_iceberg.catalog.connection import Connections

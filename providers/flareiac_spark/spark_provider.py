@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, References, ResourceType
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType
+from flareiac.sdk.references import References
 from flareiac_spark.checkpoint import schema as checkpoint_schema
 from flareiac_spark.checkpoint import spec as checkpoint_spec
 from flareiac_spark.checkpoint.driver import CheckpointDriver

@@ -29,10 +29,10 @@ from flareiac.sdk.provider import (
     Provider,
     ReadRequest,
     Recorded,
-    Resolved,
     ResourceType,
     Settling,
 )
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.schema import Block, Nesting
 from flareiac_iceberg import provider as iceberg
 from flareiac_spark import provider as spark

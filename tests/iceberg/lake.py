@@ -25,9 +25,9 @@ from flareiac.sdk.provider import (
     Project,
     ReadRequest,
     Recorded,
-    Resolved,
     Settling,
 )
+from flareiac.sdk.references import Resolved
 from flareiac_iceberg import provider
 from flareiac_iceberg.functions import FUNCTIONS
 

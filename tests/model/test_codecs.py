@@ -29,7 +29,7 @@ from flareiac.sdk.changes import (
     Relation,
     Step,
 )
-from flareiac.sdk.provider import Resolved
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -11,7 +11,8 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import ApplyRequest, Recorded, Resolved
+from flareiac.sdk.provider import ApplyRequest, Recorded
+from flareiac.sdk.references import Resolved
 from flareiac_spark.checkpoint.disk import note_of, read_checkpoint
 from flareiac_spark.control import (
     DesiredJob,

@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import References
+from flareiac.sdk.references import References
 
 
 def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:

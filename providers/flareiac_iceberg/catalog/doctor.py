@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Check, Resolved, Verdict
+from flareiac.sdk.provider import Check, Verdict
+from flareiac.sdk.references import Resolved
 from flareiac_iceberg.catalog.pointers import tables_in
 from flareiac_iceberg.catalog.spec import local_path, spec_of
 

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 
 SPARK_EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 PACKAGES: Final = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.xerial:sqlite-jdbc:3.54.1.0")

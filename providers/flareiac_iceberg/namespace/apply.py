@@ -4,18 +4,8 @@ from contextlib import suppress
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    Missing,
-    NotApplied,
-    Observation,
-    Outcome,
-    Present,
-    ReadRequest,
-    References,
-    Unreadable,
-)
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
+from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
 from flareiac_iceberg.catalog.pointers import namespace_properties
 from flareiac_iceberg.catalog.spec import CatalogSpec

@@ -6,7 +6,8 @@ from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType, RefType
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import not_empty, one_of
 from flareiac_iceberg.catalog.choice import chosen_catalog

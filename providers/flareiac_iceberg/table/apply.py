@@ -9,18 +9,8 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    NotApplied,
-    Observation,
-    Outcome,
-    Project,
-    ReadRequest,
-    Recorded,
-    References,
-    Unreadable,
-)
+from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import absolute_location

@@ -7,7 +7,8 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.choice import chosen_catalog
 from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field

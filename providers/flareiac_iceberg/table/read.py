@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, References, Unreadable
+from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Unreadable
+from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in, unreadable
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of

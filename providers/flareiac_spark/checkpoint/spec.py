@@ -7,7 +7,8 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac_spark.places import absolute_place, recorded_place, short_name
 
 PROVIDERS: Final = {

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Project, References
+from flareiac.sdk.provider import Project
+from flareiac.sdk.references import References
 from flareiac_spark.application import Launch, control_trouble, ensure_running, is_alive, stop_application
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
 from flareiac_spark.places import absolute_place

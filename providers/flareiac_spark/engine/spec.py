@@ -5,7 +5,8 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.places import escaped, recorded_place
 

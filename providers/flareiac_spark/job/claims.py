@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import References
+from flareiac.sdk.references import References
 from flareiac_spark.job.names import names_given, names_read
 from flareiac_spark.job.spec import is_finite
 

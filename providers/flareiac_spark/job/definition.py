@@ -5,7 +5,8 @@ from typing import Any
 
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Project, References
+from flareiac.sdk.provider import Project
+from flareiac.sdk.references import References
 from flareiac_spark.checkpoint.spec import ALL, folder_of
 from flareiac_spark.control import (
     Dedup,

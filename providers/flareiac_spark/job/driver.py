@@ -10,17 +10,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    NotApplied,
-    Observation,
-    Outcome,
-    ReadRequest,
-    Recorded,
-    References,
-    Steer,
-)
+from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, ReadRequest, Recorded, Steer
+from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage

@@ -5,7 +5,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step
-from flareiac.sdk.provider import PlanRequest, References
+from flareiac.sdk.provider import PlanRequest
+from flareiac.sdk.references import References
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.query_changes import declares_state
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import References
+from flareiac.sdk.references import References
 from flareiac_spark.job.spec import input_columns
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import columns_given, name_of

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, References, Unreadable
+from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, Unreadable
+from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, control_trouble, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of

@@ -14,7 +14,8 @@ from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.sdk.changes import Blocker
-from flareiac.sdk.provider import ApplyRequest, Resolved
+from flareiac.sdk.provider import ApplyRequest
+from flareiac.sdk.references import Resolved
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Refusal, decide

@@ -11,7 +11,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.provider import ApplyRequest, Project, Recorded, Resolved
+from flareiac.sdk.provider import ApplyRequest, Project, Recorded
+from flareiac.sdk.references import Resolved
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.control import (
     ControlError,

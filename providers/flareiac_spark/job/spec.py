@@ -7,7 +7,8 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.checkpoint.spec import conf_of
 from flareiac_spark.column_types import NotAType, normal_type

@@ -6,7 +6,8 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
-from flareiac.sdk.provider import Decoded, Project, References
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
 from flareiac_spark.places import recorded_place

@@ -20,9 +20,9 @@ from flareiac.sdk.provider import (
     Present,
     Project,
     ReadRequest,
-    References,
     ResourceType,
 )
+from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
 SCHEMA = Block(

@@ -28,10 +28,10 @@ from flareiac.sdk.provider import (
     Present,
     Project,
     ReadRequest,
-    References,
     ResourceType,
     Unreadable,
 )
+from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import one_of
 

@@ -1,0 +1,230 @@
+"""The contract of maintenance: who needs what of a thing, what work on it is due, how the work is asked for and what came of it.
+
+One provider keeps tables, another one runs Spark: the first measures and decides, the second carries out, the core stands between them.
+A maintainer is pure: measuring is the driver's, time and holds are arguments.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.sdk.references import References, Resolved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """``holder`` still needs a part of ``subject`` (both addresses).
+
+    ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since 1970) or later may be
+    forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder last moved on, None where that is not known.
+    ``reason`` says what for, in words. ``unknown``: that it holds something is certain, what is not; then nothing may go.
+    """
+
+    subject: str
+    holder: str
+    reason: str
+    snapshots: tuple[int, ...] = ()
+    since_ms: int | None = None
+    moved_ms: int | None = None
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteDataFiles:
+    """``sort_order`` as the procedure takes it, None for the table's own. ``options`` are Iceberg's, by their own names."""
+
+    strategy: Literal["binpack", "sort", "zorder"]
+    sort_order: str | None = None
+    where: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["rewrite_data_files"] = "rewrite_data_files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteDeleteFiles:
+    """Position deletes; ``options`` as above."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["rewrite_delete_files"] = "rewrite_delete_files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteManifests:
+    """All manifests of the current partition spec."""
+
+    kind: Literal["rewrite_manifests"] = "rewrite_manifests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpireSnapshots:
+    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of branches and tags."""
+
+    older_than_ms: int
+    retain_last: int
+    kind: Literal["expire_snapshots"] = "expire_snapshots"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveOrphans:
+    """Files below the table's location that no metadata names and that are older than a time (ms since 1970).
+
+    ``prefix_mismatch``: error, ignore or delete, where the same place is written in two ways.
+    """
+
+    older_than_ms: int
+    dry_run: bool = False
+    prefix_mismatch: str = "error"
+    kind: Literal["remove_orphans"] = "remove_orphans"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteRows:
+    """Rows whose ``column`` (of type ``type``: Iceberg's name) is before a time (ms since 1970, UTC)."""
+
+    column: str
+    type: str
+    before_ms: int
+    kind: Literal["delete_rows"] = "delete_rows"
+
+
+Work: TypeAlias = RewriteDataFiles | RewriteDeleteFiles | RewriteManifests | ExpireSnapshots | RemoveOrphans | DeleteRows
+KINDS: Mapping[str, type[Work]] = {
+    "rewrite_data_files": RewriteDataFiles,
+    "rewrite_delete_files": RewriteDeleteFiles,
+    "rewrite_manifests": RewriteManifests,
+    "expire_snapshots": ExpireSnapshots,
+    "remove_orphans": RemoveOrphans,
+    "delete_rows": DeleteRows,
+}
+
+
+def encode_work(work: Work) -> Data:
+    """Plain data that says the same."""
+    return asdict(work)
+
+
+def decode_work(data: Data) -> Work:
+    """The inverse of ``encode_work``. Raises KeyError or TypeError for what is none."""
+    return KINDS[data["kind"]](**data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duty:
+    """One kind of maintenance of one resource, due or not.
+
+    ``name`` is the block's (``compaction``). ``id`` is the same for the same thing, settings and snapshot. ``summary`` says what would be
+    done, or why nothing is, with the figure against its threshold. ``forecast`` and results are numbers by name (see ``Performed``).
+    ``held``: who keeps it from doing more, and for how long. ``performer`` is who carries it out. ``work`` None: nothing to carry out.
+    """
+
+    name: str
+    id: str
+    due: bool
+    summary: str
+    forecast: Mapping[str, int] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    performer: Reference | None = None
+    work: Work | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureRequest:
+    """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the last time (or empty)."""
+
+    address: str
+    attributes: Attributes
+    identity: Attributes
+    references: References
+    known: Attributes = field(default_factory=dict)
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A driver that can measure what its resources need."""
+
+    def measure(self, request: MeasureRequest) -> Attributes:
+        """Plain data for the same provider's maintainer; nothing but reading. Raises ``Failure``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DutiesRequest:
+    """``attributes`` are the planned ones. ``runs``: by duty name what the state holds of the last run: ``at`` (UTC seconds), ``id``,
+    ``forecast``, ``result``. ``neighbours``: locations of other declared or recorded resources, by address. ``now_ms``: since 1970, UTC.
+    """
+
+    address: str
+    attributes: Attributes
+    identity: Attributes
+    figures: Attributes
+    references: References
+    now_ms: int
+    holds: tuple[Hold, ...] = ()
+    runs: Mapping[str, Attributes] = field(default_factory=dict)
+    neighbours: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a result is worth beside its forecast: in words, and as complaints where it is wrong (an error: the run counts as failed)."""
+
+    messages: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Maintainer(Protocol):
+    """Pure knowledge of what one resource type needs."""
+
+    def wants(self, attributes: Attributes) -> bool:
+        """Whether any maintenance is declared."""
+        ...
+
+    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+        """All that is declared, due or not, in the order in which it must be done."""
+        ...
+
+    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+        """Compares what was done with what was expected."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerformRequest:
+    """Asks for one duty. ``key`` is the duty's id: repeated after a crash, it must find the outcome of the first, or do the rest.
+
+    ``subject`` is the thing (a table with its catalog among the references), ``performer`` the connection that the duty named.
+    """
+
+    key: str
+    subject: Resolved
+    performer: Resolved
+    work: Work
+    references: References
+    cancel: threading.Event
+    progress: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performed:
+    """Done. ``result`` by name, what applies: ``snapshot_before``, ``snapshot_after``, ``rows_before``, ``rows_after``;
+    ``rewritten_files``, ``rewritten_bytes``, ``added_files``, ``failed_files``, ``removed_delete_files``;
+    ``rewritten_delete_files``, ``added_delete_files``; ``rewritten_manifests``, ``added_manifests``; ``expired_snapshots``,
+    ``deleted_data_files``, ``deleted_delete_files``, ``deleted_manifests``, ``deleted_manifest_lists``; ``orphans`` (files),
+    ``orphan_bytes``; ``deleted_rows``. ``found``: it had been done before.
+    """
+
+    result: Mapping[str, Data]
+    found: bool = False
+
+
+@runtime_checkable
+class Performing(Protocol):
+    """A session that carries out work on data for resources of other providers."""
+
+    def perform(self, request: PerformRequest) -> Performed:
+        """Waits until it is done. Raises ``Failure`` when it was not, or when nobody can tell."""
+        ...
