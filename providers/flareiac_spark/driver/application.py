@@ -38,7 +38,7 @@ from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.spark_session import Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
-_TICK_SECONDS = 0.5
+_TICK_SECONDS = 0.1
 _JVM_END_SECONDS = 30.0
 
 
