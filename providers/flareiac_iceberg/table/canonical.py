@@ -38,7 +38,7 @@ _FITS: Final = {
 }
 """Which types a transform takes; identity takes every one that is not nested."""
 
-_RESERVED: Final = {
+RESERVED_PROPERTIES: Final = {
     "comment": "use the attribute comment",
     "write.distribution-mode": "use the attribute distribution",
     "format-version": "use the attribute format_version",
@@ -313,8 +313,8 @@ def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | 
 
 def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics) -> Attributes | None:
     for name in value or {}:
-        if name in _RESERVED or name.startswith("flareiac."):
-            why = _RESERVED.get(name, "FlareIaC keeps its own marks there")
+        if name in RESERVED_PROPERTIES or name.startswith("flareiac."):
+            why = RESERVED_PROPERTIES.get(name, "FlareIaC keeps its own marks there")
             diagnostics.error("FII065", f'The property "{name}" can not be set', f"{why[0].upper()}{why[1:]}.", attribute=("properties",))
         elif name.startswith("history.expire."):
             diagnostics.warning(
