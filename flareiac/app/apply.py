@@ -12,6 +12,7 @@ from flareiac.app.locate import located
 from flareiac.app.plan import PlanReport, PlanRequest, plan
 from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
+from flareiac.applying.maintain import Upkeep
 from flareiac.config.load import Configuration
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
@@ -146,6 +147,7 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
         driver=bench.driver,
         types=bench.installed.registry.types,
         observe=bench.observe,
+        upkeep=Upkeep(observe=bench.observe, measure=bench.measure, perform=bench.perform, clock=time.time),
         project=bench.project,
         emit=conduct.emit,
         cancel=conduct.cancel,

@@ -15,10 +15,13 @@ from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
-from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
 from flareiac.kernel.sources import Source
 from flareiac.model.snapshot import Snapshot
+from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
+from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
 from flareiac.sdk.provider import Driver, Observation, Project, Question, Session
 from flareiac.sdk.state import Damaged, StateStore
 
@@ -101,9 +104,12 @@ class Bench:
         if kind not in self.installed.registry.types:
             why = f"The provider {provider!r} as it is installed does not know it. Install the version that the state was written with."
             raise Failure(error("FIX014", f'The state holds a resource of the unknown type "{kind}"', why))
+        return self._session(provider).driver(kind)
+
+    def _session(self, provider: str) -> Session:
         if provider not in self._sessions:
             self._sessions[provider] = self.installed.providers[provider].open(self.project)
-        return self._sessions[provider].driver(kind)
+        return self._sessions[provider]
 
     def observe(self, questions: Sequence[Question]) -> Mapping[str, Observation]:
         """Asks the systems, in parallel."""
@@ -111,6 +117,21 @@ class Bench:
         answers = observe(questions, self.driver, parallelism=self.parallelism)
         self.timings["observation"] = self.timings.get("observation", 0.0) + time.perf_counter() - started
         return answers
+
+    def measure(self, wanted: Sequence[Measurement]) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
+        """Measures what maintenance decides by, in parallel."""
+        started = time.perf_counter()
+        found = measure(wanted, self.driver, parallelism=self.parallelism)
+        if wanted:
+            self.timings["measuring"] = self.timings.get("measuring", 0.0) + time.perf_counter() - started
+        return found
+
+    def perform(self, request: PerformRequest) -> Performed:
+        """Has a duty carried out by the provider whose connection it names. Raises ``Failure``."""
+        provider = self.installed.registry.provider_of[request.performer.type]
+        session = self._session(provider)
+        assert isinstance(session, Performing), f"{provider} is named as performer and performs nothing"
+        return session.perform(request)
 
     def close(self) -> None:
         for session in self._sessions.values():

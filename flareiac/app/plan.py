@@ -8,13 +8,16 @@ from enum import StrEnum
 from flareiac.app.bench import Bench
 from flareiac.applying.recording import Loaded
 from flareiac.config.load import Configuration
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning.make_plan import Inputs, Options, make_plan
+from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
+from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
+from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.provider import Kind, Missing, Observation, Present, Question, ReadRequest
 
 
@@ -55,6 +58,7 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
     observations = _observations(bench, desired, loaded.snapshot, request)
+    figures = _figures(bench, desired, loaded.snapshot, observations, request, diagnostics)
     started = time.perf_counter()
     inputs = Inputs(
         desired=desired,
@@ -63,6 +67,7 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
         types=bench.installed.registry.types,
         project=bench.project,
         time=time.time(),
+        figures=figures,
     )
     made = make_plan(inputs, request.options, diagnostics)
     bench.timings["planning"] = time.perf_counter() - started
@@ -96,6 +101,29 @@ def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: P
     if request.refresh is Refresh.NONE:
         return {address: _as_recorded(snapshot, address) for address in addresses}
     return bench.observe(questions(desired, snapshot, addresses, cheap=request.refresh is Refresh.CHANGED))
+
+
+def _figures(
+    bench: Bench,
+    desired: Desired,
+    snapshot: Snapshot,
+    observations: Mapping[str, Observation],
+    request: PlanRequest,
+    diagnostics: Diagnostics,
+) -> Mapping[str, Attributes]:
+    """What maintenance decides by, of everything for which some is declared and that is there."""
+    if request.refresh is Refresh.NONE or request.options.destroy or request.options.maintenance is Maintenance.EXCLUDE:
+        return {}
+    wanted: list[Measurement] = []
+    for address, item in desired.resources.items():
+        kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
+        if kind.maintainer is not None and isinstance(observed, Present) and kind.maintainer.wants(item.attributes):
+            references = references_for(desired, snapshot, address, observations)
+            asked = MeasureRequest(address=address, attributes=item.attributes, identity=observed.identity, references=references)
+            wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
+    found, troubles = bench.measure(wanted)
+    diagnostics.extend(troubles)
+    return found
 
 
 def _as_recorded(snapshot: Snapshot, address: str) -> Observation:

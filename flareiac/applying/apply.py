@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from flareiac.applying.execute import Execution, Tally, execute
+from flareiac.applying.maintain import Upkeep
 from flareiac.applying.recording import Loaded, Recording, load
 from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.settle import settle
@@ -32,6 +33,7 @@ class Ports:
     driver: Callable[[str, str], Driver]
     types: Mapping[str, ResourceType]
     observe: Callable[[Sequence[Question]], Mapping[str, Observation]]
+    upkeep: Upkeep
     project: Project
     emit: Callable[[Event], None]
     cancel: threading.Event
@@ -106,6 +108,7 @@ def apply(
             recording=recording,
             driver=ports.driver,
             types=ports.types,
+            upkeep=ports.upkeep,
             emit=ports.emit,
             cancel=ports.cancel,
             parallelism=parallelism,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
+from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.recording import Recording
 from flareiac.applying.requests import encode_request, record_of, request_for
 from flareiac.kernel.data import Attributes
@@ -51,6 +52,7 @@ class Execution:
     recording: Recording
     driver: Callable[[str, str], Driver]
     types: Mapping[str, ResourceType]
+    upkeep: Upkeep
     emit: Callable[[Event], None]
     cancel: threading.Event
     parallelism: int = 10
@@ -212,6 +214,8 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     if operation.verb in _STATE_ONLY:
         _record_only(execution, resource, operation, request, record)
         return ()
+    if operation.verb is Verb.MAINTAIN:
+        return _maintain(execution, resource, operation, request)
     recording.intend(operation.id, encode_request(request, resource))
     outcome = _asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
     if isinstance(outcome, NotApplied):
@@ -221,6 +225,24 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     kept = None if operation.verb in (Verb.DELETE, Verb.QUIESCE) else record_of(resource, outcome, request, execution.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
     return outcome.messages
+
+
+def _maintain(execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest) -> tuple[str, ...]:
+    task = Task(
+        plan=execution.plan,
+        resource=resource,
+        operation=operation,
+        request=request,
+        recording=execution.recording,
+        types=execution.types,
+        upkeep=execution.upkeep,
+    )
+    try:
+        return maintain(task)
+    except (Failure, LockLost, OSError):
+        raise
+    except Exception as bug:
+        raise Failure(_provider_bug(resource.provider, bug)) from bug
 
 
 def _asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:

@@ -93,6 +93,7 @@ class Recording:
 
     def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:
         reach("apply.before-result")
+        record = self._with_upkeep(record)
         self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, forgotten=forgotten))
         with self._lock:
             if forgotten:
@@ -102,10 +103,16 @@ class Recording:
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
+        record = self._with_upkeep(record)
         self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, error=error))
         if record is not None:
             with self._lock:
                 self._resources[address] = record
+
+    def _with_upkeep(self, record: ResourceRecord | None) -> ResourceRecord | None:
+        """What was recorded of its maintenance stays with a resource that is recorded anew."""
+        known = None if record is None else self.record(record.address)
+        return replace(record, upkeep=known.upkeep) if record is not None and known is not None and not record.upkeep else record
 
     def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
         """Ends the apply: writes the snapshot anew and empties the journal."""

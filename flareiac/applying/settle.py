@@ -25,6 +25,10 @@ def settle(
     """
     done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
+        if intent.operation["action"] == Verb.MAINTAIN:
+            # What was done of it, the next look at the table tells; what still runs is found again by its id.
+            recording.fail(operation_id, intent.operation["address"], "interrupted; what is left to do is still due", None)
+            continue
         request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
         asked = driver(blank.provider, blank.type)
         outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None

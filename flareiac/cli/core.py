@@ -1,4 +1,4 @@
-"""``validate``, ``plan``, ``apply``, ``destroy``, ``drift``, ``show``, ``output``."""
+"""``validate``, ``plan``, ``apply``, ``destroy``, ``maintain``, ``drift``, ``show``, ``output``."""
 
 import contextlib
 import json
@@ -14,6 +14,7 @@ from flareiac.cli.options import (
     Detail,
     Excluded,
     Json,
+    MaintenanceMode,
     MaxDestroys,
     OnError,
     Parallelism,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds these commands to the tree."""
-    for command in (validate, plan, apply, destroy, drift, show, output):
+    for command in (validate, plan, apply, destroy, maintain, drift, show, output):
         app.command()(command)
 
 
@@ -73,6 +74,7 @@ def plan(
     exclude: Excluded = None,
     replace: Replaced = None,
     refresh: RefreshMode = "changed",
+    maintenance: MaintenanceMode = "include",
     max_destroys: MaxDestroys = None,
     var: Variables = None,
     var_file: VariableFiles = None,
@@ -85,7 +87,7 @@ def plan(
     from flareiac.app.plan import plan as make
 
     bench = _bench(parallelism, var, var_file)
-    request = _request(target, exclude, replace, refresh, max_destroys, destroy=destroy)
+    request = _request(target, exclude, replace, refresh, max_destroys, destroy=destroy, maintenance=maintenance)
     try:
         report = make(bench, request)
     finally:
@@ -118,6 +120,7 @@ def apply(
     exclude: Excluded = None,
     replace: Replaced = None,
     refresh: RefreshMode = "changed",
+    maintenance: MaintenanceMode = "include",
     max_destroys: MaxDestroys = None,
     var: Variables = None,
     var_file: VariableFiles = None,
@@ -127,7 +130,7 @@ def apply(
 ) -> int:
     """Do what the plan says, once; a second apply does nothing."""
     if file is None:
-        request = _request(target, exclude, replace, refresh, max_destroys, destroy=False)
+        request = _request(target, exclude, replace, refresh, max_destroys, destroy=False, maintenance=maintenance)
         return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
     planning = {
         "-target": target,
@@ -138,6 +141,7 @@ def apply(
         "-max-destroys": max_destroys,
     }
     wrong = [name for name, value in planning.items() if value is not None] + (["-refresh"] if refresh != "changed" else [])
+    wrong += ["-maintenance"] if maintenance != "include" else []
     if wrong:
         raise typer.BadParameter(f"{', '.join(wrong)} can not be used with a saved plan: everything was decided when it was made.")
     return _apply_saved(file, parallelism, on_error, auto_approve=auto_approve, as_json=as_json)
@@ -162,6 +166,22 @@ def destroy(
     return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
 
 
+def maintain(
+    addresses: Annotated[list[str] | None, typer.Argument(help="Only these addresses or globs.", metavar="[ADDRESS]...")] = None,
+    auto_approve: AutoApprove = False,
+    on_error: OnError = "continue",
+    as_json: Json = False,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+) -> int:
+    """Do the maintenance that is due, and nothing else."""
+    request = _request(addresses, None, None, "changed", None, destroy=False, maintenance="only")
+    return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
+
+
 def drift(
     as_json: Json = False,
     refresh: RefreshMode = "changed",
@@ -177,7 +197,7 @@ def drift(
 
     bench = _bench(parallelism, var, var_file)
     try:
-        report = find(bench, _request(None, None, None, refresh, None, destroy=False))
+        report = find(bench, _request(None, None, None, refresh, None, destroy=False, maintenance="exclude"))
     finally:
         bench.close()
     if as_json:
@@ -276,19 +296,23 @@ def _request(
     max_destroys: int | None,
     *,
     destroy: bool,
+    maintenance: str = "include",
 ) -> "PlanRequest":
     from flareiac.app.plan import PlanRequest, Refresh
-    from flareiac.planning.make_plan import Options
+    from flareiac.planning.make_plan import Maintenance, Options
 
     named = {"true": "changed", "false": "none"}.get(refresh, refresh)
     if named not in [item.value for item in Refresh]:
         raise typer.BadParameter(f"-refresh={refresh}: it is full, changed, none, true or false.")
+    if maintenance not in [item.value for item in Maintenance]:
+        raise typer.BadParameter(f"-maintenance={maintenance}: it is include, only or exclude.")
     options = Options(
         targets=tuple(target or ()),
         exclude=tuple(exclude or ()),
         replace=frozenset(replace or ()),
         destroy=destroy,
         max_destroys=max_destroys,
+        maintenance=Maintenance(maintenance),
     )
     return PlanRequest(options=options, refresh=Refresh(named))
 

@@ -16,5 +16,6 @@ MaxDestroys: TypeAlias = Annotated[int | None, typer.Option("--max-destroys", mi
 Timings: TypeAlias = Annotated[bool, typer.Option("--timings", help="Say how long each phase took.")]
 Detail: TypeAlias = Annotated[str, typer.Option("--detail", help="summary | changes | full")]
 ShowSteps: TypeAlias = Annotated[bool, typer.Option("--show-steps", help="Show the operations in order, with the reason for each place.")]
+MaintenanceMode: TypeAlias = Annotated[str, typer.Option("--maintenance", help="include | only | exclude: due maintenance.")]
 AutoApprove: TypeAlias = Annotated[bool, typer.Option("--auto-approve", help="Do not ask.")]
 OnError: TypeAlias = Annotated[str, typer.Option("--on-error", help="continue | stop: what a failure means for independent operations.")]

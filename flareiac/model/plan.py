@@ -8,6 +8,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
+from flareiac.sdk.maintenance import Duty
 from flareiac.sdk.references import Resolved
 
 CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
@@ -56,6 +57,8 @@ class Verb(StrEnum):
     FORGET = "forget"
     RECORD = "record"
     QUIESCE = "quiesce"
+    MAINTAIN = "maintain"
+    """Work on what a resource holds that is due with time: no change."""
 
 
 class EdgeKind(StrEnum):
@@ -67,6 +70,7 @@ class EdgeKind(StrEnum):
     REPLACE_ORDER = "replace order"
     QUIESCE = "quiesce"
     FEEDS = "feeds"
+    MAINTENANCE = "maintenance"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +84,21 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One node of the graph. ``id`` is stable: the verb and the address."""
+    """One node of the graph. ``id`` is stable: the verb and the address, for maintenance with the name of the ``duty``."""
 
     id: str
     address: str
     verb: Verb
     edges: tuple[Edge, ...] = ()
+    duty: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedDuty:
+    """One kind of maintenance that is declared for a resource, due or not."""
+
+    address: str
+    duty: Duty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +123,7 @@ class Plan:
     resources: tuple[PlannedResource, ...]
     references: Mapping[str, Resolved]
     operations: tuple[Operation, ...]
+    duties: tuple[PlannedDuty, ...] = ()
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     variables: Mapping[str, Data] = field(default_factory=dict)
@@ -133,6 +147,11 @@ class Plan:
     def output_changes(self) -> dict[str, OutputChange]:
         """The outputs that differ."""
         return {name: item for name, item in self.outputs.items() if item.before != item.after}
+
+    @property
+    def due(self) -> tuple[PlannedDuty, ...]:
+        """The maintenance that apply will do."""
+        return tuple(item for item in self.duties if item.duty.due)
 
     @property
     def empty(self) -> bool:

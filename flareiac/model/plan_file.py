@@ -8,7 +8,7 @@ from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Position, Span
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
+from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
 from flareiac.sdk.changes import (
     ABSENT,
     Absent,
@@ -23,6 +23,7 @@ from flareiac.sdk.changes import (
     Relation,
     Step,
 )
+from flareiac.sdk.maintenance import Duty, decode_work, encode_work
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged
 
@@ -49,6 +50,7 @@ def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
             for address, item in sorted(plan.references.items())
         },
         "operations": [_encode_operation(item) for item in plan.operations],
+        "duties": [_encode_duty(item) for item in plan.duties],
         "outputs": {
             name: {"before": _encode_output(item.before), "after": _encode_output(item.after)}
             for name, item in sorted(plan.outputs.items())
@@ -89,6 +91,7 @@ def decode_plan(content: bytes, where: str) -> Plan:
                 for address, item in document["references"].items()
             },
             operations=tuple(map(decode_operation, document["operations"])),
+            duties=tuple(map(_decode_duty, document["duties"])),
             outputs={
                 name: OutputChange(before=_decode_output(item["before"]), after=_decode_output(item["after"]))
                 for name, item in document["outputs"].items()
@@ -240,13 +243,44 @@ def _decode_value(value: Data) -> Data:
 
 def _encode_operation(item: Operation) -> Data:
     edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in item.edges]
-    return {"id": item.id, "address": item.address, "verb": item.verb.value, "edges": edges}
+    return {"id": item.id, "address": item.address, "verb": item.verb.value, "edges": edges, "duty": item.duty}
+
+
+def _encode_duty(item: PlannedDuty) -> Data:
+    duty = item.duty
+    return {
+        "address": item.address,
+        "name": duty.name,
+        "id": duty.id,
+        "due": duty.due,
+        "summary": duty.summary,
+        "forecast": dict(duty.forecast),
+        "held": list(duty.held),
+        "diagnostics": [_encode_diagnostic(each) for each in duty.diagnostics],
+        "performer": to_json(duty.performer),
+        "work": None if duty.work is None else encode_work(duty.work),
+    }
+
+
+def _decode_duty(data: Data) -> PlannedDuty:
+    duty = Duty(
+        name=data["name"],
+        id=data["id"],
+        due=data["due"],
+        summary=data["summary"],
+        forecast=data["forecast"],
+        held=tuple(data["held"]),
+        diagnostics=tuple(map(_decode_diagnostic, data["diagnostics"])),
+        performer=from_json(data["performer"]),
+        work=None if data["work"] is None else decode_work(data["work"]),
+    )
+    return PlannedDuty(address=data["address"], duty=duty)
 
 
 def decode_operation(data: Data) -> Operation:
     """One operation from JSON data."""
     edges = tuple(Edge(after=edge["after"], kind=EdgeKind(edge["kind"]), reason=edge["reason"]) for edge in data["edges"])
-    return Operation(id=data["id"], address=data["address"], verb=Verb(data["verb"]), edges=edges)
+    return Operation(id=data["id"], address=data["address"], verb=Verb(data["verb"]), edges=edges, duty=data["duty"])
 
 
 def _encode_output(output: OutputValue | None) -> Data:

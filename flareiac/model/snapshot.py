@@ -30,6 +30,8 @@ class ResourceRecord:
     schema_version: int = 1
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations it referred to, by address: what it takes to reach it when its block is gone."""
+    upkeep: Mapping[str, Attributes] = field(default_factory=dict)
+    """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
 
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
@@ -71,6 +73,7 @@ def encode_record(record: ResourceRecord) -> Data:
         "dependencies": list(record.dependencies),
         "protected": record.protected,
         "resolved": to_json(dict(record.resolved)),
+        **({"upkeep": to_json(dict(record.upkeep))} if record.upkeep else {}),
     }
 
 
@@ -86,6 +89,7 @@ def decode_record(data: Data) -> ResourceRecord:
         dependencies=tuple(map(_text, data["dependencies"])),
         protected=bool(data["protected"]),
         resolved={key: _mapping(value) for key, value in _mapping(from_json(data["resolved"])).items()},
+        upkeep={key: _mapping(value) for key, value in _mapping(from_json(data.get("upkeep", {}))).items()},
     )
 
 

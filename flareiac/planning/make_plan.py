@@ -1,25 +1,36 @@
 """Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Data
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
 from flareiac.model.desired import Desired, OutputValue
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
+from flareiac.planning import duties as dues
 from flareiac.planning.order import order
-from flareiac.planning.propose import Context, propose, propose_again
+from flareiac.planning.propose import Context, propose, propose_again, references_for
 from flareiac.planning.reactions import stopping_for, with_reactions
-from flareiac.sdk.changes import Action, Claim
+from flareiac.sdk.changes import Action, Claim, Proposal
 from flareiac.sdk.provider import Observation, Project, ResourceType
 from flareiac.sdk.references import Resolved
 
 _REMOVING = (Action.DELETE, Action.FORGET)
+
+
+class Maintenance(StrEnum):
+    """What becomes of due maintenance."""
+
+    INCLUDE = "include"
+    ONLY = "only"
+    """Nothing else: what else would change is left as it is."""
+    EXCLUDE = "exclude"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +42,12 @@ class Options:
     replace: frozenset[str] = frozenset()
     destroy: bool = False
     max_destroys: int | None = None
+    maintenance: Maintenance = Maintenance.INCLUDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """The three sources of a plan and what it takes to read them."""
+    """The three sources of a plan and what it takes to read them. ``figures``: what was measured for maintenance, by address."""
 
     desired: Desired
     snapshot: Snapshot
@@ -43,6 +55,7 @@ class Inputs:
     types: Mapping[str, ResourceType]
     project: Project
     time: float
+    figures: Mapping[str, Attributes] = field(default_factory=dict)
 
 
 def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
@@ -70,7 +83,12 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     planned = with_reactions(_selected(planned, options, running), running)
     _check_budget(planned, options, diagnostics)
     diagnostics.extend(unmatched)
-    operations = _order(planned, claims, running, diagnostics)
+    duties = _duties(inputs, options, planned, claims, diagnostics)
+    due = tuple(item for item in duties if item.duty.due)
+    alone = options.maintenance is Maintenance.ONLY
+    operations = _order({} if alone else planned, claims, running, due, diagnostics)
+    if alone:
+        planned = _untouched(planned, duties)
     return Plan(
         lineage=inputs.snapshot.lineage,
         serial=inputs.snapshot.serial,
@@ -82,10 +100,59 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         resources=tuple(planned.values()),
         references=references,
         operations=operations,
+        duties=duties,
         outputs=_outputs(inputs, options),
         diagnostics=tuple(diagnostics),
         variables=desired.variables,
     )
+
+
+def _duties(
+    inputs: Inputs,
+    options: Options,
+    planned: Mapping[str, PlannedResource],
+    claims: tuple[Claim, ...],
+    diagnostics: Diagnostics,
+) -> tuple[PlannedDuty, ...]:
+    """Declared maintenance of what is there, and of the targets alone where there are any."""
+    if options.destroy or options.maintenance is Maintenance.EXCLUDE:
+        return ()
+    wanted = dues.wanting(planned, inputs.types)
+    if options.targets:
+        wanted = {item: found for item, found in wanted.items() if any(matches(item, pattern) for pattern in options.targets)}
+    if options.maintenance is Maintenance.ONLY:
+        changing = sorted(item for item, found in wanted.items() if found.action in (Action.UPDATE, Action.ADOPT))
+        diagnostics.extend(_left_out(item) for item in changing)
+        wanted = {item: found for item, found in wanted.items() if item not in changing}
+    references = {
+        item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations) for item in {**wanted, **inputs.snapshot.resources}
+    }
+    around = dues.Around(
+        types=inputs.types,
+        holds=dues.holds(inputs.snapshot, inputs.observations, inputs.types, references),
+        locations=dues.locations(claims),
+        time=inputs.time,
+    )
+    return dues.planned_duties(wanted, inputs.figures, inputs.snapshot, references, around, diagnostics)
+
+
+def _left_out(address: str) -> Diagnostic:
+    return warning(
+        "FIP031",
+        f"The maintenance of {address} is left out",
+        "Its block and what is there differ, so what is due of it is not known. Apply that first: flareiac plan shows it.",
+        address=address,
+    )
+
+
+def _untouched(planned: Mapping[str, PlannedResource], duties: tuple[PlannedDuty, ...]) -> dict[str, PlannedResource]:
+    """The resources that are maintained, with nothing about them to change."""
+    maintained = {item.address for item in duties}
+    return {
+        address: replace(item, proposal=Proposal(action=Action.NO_OP, planned=item.proposal.planned, fingerprint=item.proposal.fingerprint))
+        for address, item in planned.items()
+        if address in maintained
+    }
 
 
 def _references(inputs: Inputs) -> dict[str, Resolved]:
@@ -171,10 +238,14 @@ def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diag
 
 
 def _order(
-    planned: Mapping[str, PlannedResource], claims: tuple[Claim, ...], running: tuple[Claim, ...], diagnostics: Diagnostics
+    planned: Mapping[str, PlannedResource],
+    claims: tuple[Claim, ...],
+    running: tuple[Claim, ...],
+    due: tuple[PlannedDuty, ...],
+    diagnostics: Diagnostics,
 ) -> tuple[Operation, ...]:
     try:
-        return order(tuple(planned.values()), claims, running)
+        return order(tuple(planned.values()), claims, running, due)
     except Cycle as cycle:
         diagnostics.error(
             "FIP023",
@@ -187,6 +258,8 @@ def _order(
 
 def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
     after: Mapping[str, OutputValue] = {} if options.destroy else inputs.desired.outputs
+    if options.maintenance is Maintenance.ONLY:
+        after = inputs.snapshot.outputs
     names: dict[str, Data] = dict.fromkeys([*inputs.snapshot.outputs, *after])
     return {name: OutputChange(before=_bare(inputs.snapshot.outputs.get(name)), after=_bare(after.get(name))) for name in sorted(names)}
 

@@ -40,7 +40,7 @@ def _observe_group(
     except Failure as failure:
         return {request.address: Unreadable(diagnostic=failure.diagnostics[0]) for request in requests}
     except FutureTimeout:
-        return {request.address: Unreadable(diagnostic=_silence(request.address, timeout)) for request in requests}
+        return {request.address: Unreadable(diagnostic=silence(request.address, timeout)) for request in requests}
     return dict(_read_all(requests, driver, pool, timeout))
 
 
@@ -54,7 +54,7 @@ def _read_all(
         except Failure as failure:
             yield address, Unreadable(diagnostic=failure.diagnostics[0].at(address=address))
         except FutureTimeout:
-            yield address, Unreadable(diagnostic=_silence(address, timeout))
+            yield address, Unreadable(diagnostic=silence(address, timeout))
         except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others
             yield address, Unreadable(diagnostic=breakdown(address, bug))
 
@@ -71,7 +71,8 @@ def breakdown(address: str, bug: Exception) -> Diagnostic:
     )
 
 
-def _silence(address: str, timeout: float) -> Diagnostic:
+def silence(address: str, timeout: float) -> Diagnostic:
+    """What is said of a resource about which its system does not answer."""
     return error(
         "FIP001",
         f"No answer about {address}",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from flareiac.kernel.data import references
 from flareiac.kernel.graph import topological
-from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedResource, Verb
+from flareiac.model.plan import Edge, EdgeKind, Operation, PlannedDuty, PlannedResource, Verb
 from flareiac.planning.claims import applies
 from flareiac.planning.reactions import HARD
 from flareiac.sdk.changes import Action, Claim, Relation
@@ -30,8 +30,10 @@ class _Draft:
     resources: Mapping[str, PlannedResource]
     claims: Sequence[Claim]
     running: Sequence[Claim]
+    due: Sequence[PlannedDuty]
     edges: dict[str, list[Edge]] = field(default_factory=dict)
     of: dict[str, list[tuple[Verb, str]]] = field(default_factory=dict)
+    duties: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, verb: Verb, address: str) -> str:
         node = f"{verb.value}:{address}"
@@ -115,16 +117,45 @@ def _feeding(draft: _Draft) -> None:
                 draft.link(draft.node(reader.holder, *_MAKING), draft.node(writer.holder, *_MAKING), EdgeKind.FEEDS, reason)
 
 
-PASSES: tuple[Callable[[_Draft], None], ...] = (_operations, _references, _replacements, _removals, _quiescing, _feeding)
+def _maintenance(draft: _Draft) -> None:
+    """Last: one after the other on each table, when the table is as planned and those who use it run as planned.
+
+    What they hold is looked at again then. A long rewrite keeps no query waiting.
+    """
+    before: dict[str, str] = {}
+    for item in draft.due:
+        address, node = item.address, f"maintain:{item.address}#{item.duty.name}"
+        draft.edges[node] = []
+        draft.duties[node] = (address, item.duty.name)
+        draft.link(node, draft.node(address, *_MAKING), EdgeKind.MAINTENANCE, f"{address} is as planned then")
+        for claim in draft.claims:
+            if claim.subject == address and claim.relation in (Relation.WRITES, Relation.STREAMS_FROM):
+                users = draft.node(claim.holder, *_MAKING)
+                draft.link(node, users, EdgeKind.MAINTENANCE, f"{claim.holder} {claim.relation} {address}: what it needs is known then")
+        draft.link(node, before.get(address), EdgeKind.MAINTENANCE, "one kind of maintenance at a time")
+        before[address] = node
 
 
-def order(resources: Sequence[PlannedResource], claims: Sequence[Claim], running: Sequence[Claim] = ()) -> tuple[Operation, ...]:
-    """The operations in an order that keeps every edge. ``running``: the claims of what may run now. Raises ``Cycle``."""
-    draft = _Draft({item.address: item for item in resources}, claims, running)
+PASSES: tuple[Callable[[_Draft], None], ...] = (_operations, _references, _replacements, _removals, _quiescing, _feeding, _maintenance)
+
+
+def order(
+    resources: Sequence[PlannedResource],
+    claims: Sequence[Claim],
+    running: Sequence[Claim] = (),
+    due: Sequence[PlannedDuty] = (),
+) -> tuple[Operation, ...]:
+    """The operations in an order that keeps every edge.
+
+    ``running``: the claims of what may run now; ``due``: maintenance, of each resource in its order. Raises ``Cycle``.
+    """
+    draft = _Draft({item.address: item for item in resources}, claims, running, due)
     for each in PASSES:
         each(draft)
     nodes = {node: [edge.after for edge in edges] for node, edges in draft.edges.items()}
-    where = {node: (address, verb) for address, found in draft.of.items() for verb, node in found}
+    where = {node: (address, verb, "") for address, found in draft.of.items() for verb, node in found}
+    where |= {node: (address, Verb.MAINTAIN, name) for node, (address, name) in draft.duties.items()}
     return tuple(
-        Operation(id=node, address=where[node][0], verb=where[node][1], edges=tuple(draft.edges[node])) for node in topological(nodes)
+        Operation(id=node, address=where[node][0], verb=where[node][1], duty=where[node][2], edges=tuple(draft.edges[node]))
+        for node in topological(nodes)
     )

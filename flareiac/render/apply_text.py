@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
-from flareiac.model.plan import Plan, Verb
+from flareiac.model.plan import Operation, Plan, Verb
 from flareiac.render.counts import applied
 from flareiac.render.output_text import outputs_text
 from flareiac.render.style import Style, Tone
@@ -18,6 +18,7 @@ _DOING = {
     Verb.FORGET: "Forgetting",
     Verb.RECORD: "Recording",
     Verb.QUIESCE: "Stopping",
+    Verb.MAINTAIN: "Maintaining",
 }
 _DONE = {
     Verb.CREATE: "Creation",
@@ -27,13 +28,14 @@ _DONE = {
     Verb.FORGET: "Forgetting",
     Verb.RECORD: "Recording",
     Verb.QUIESCE: "Stopping",
+    Verb.MAINTAIN: "Maintenance",
 }
 
 
 def event_line(event: Event, colour: bool) -> str | None:
     """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
     style = Style(colour)
-    name = "" if isinstance(event, Note) else printable(event.operation.address)
+    name = "" if isinstance(event, Note) else _name(event.operation)
     match event:
         case Started(operation=operation):
             return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {_DOING[operation.verb]}...")
@@ -56,8 +58,12 @@ def _completed(event: Completed, style: Style) -> str | None:
     if operation.verb is Verb.RECORD and not event.messages:
         return None
     how = "was completed by the interrupted apply" if event.resumed else f"complete after {elapsed_text(event.elapsed)}"
-    lines = [style.strong(f"{printable(operation.address)}: {_DONE[operation.verb]} {how}")]
+    lines = [style.strong(f"{_name(operation)}: {_DONE[operation.verb]} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
+
+
+def _name(operation: Operation) -> str:
+    return printable(f"{operation.address} ({operation.duty})" if operation.duty else operation.address)
 
 
 def elapsed_text(seconds: float) -> str:
@@ -89,7 +95,7 @@ def apply_summary(
     imports = f"{found.imported} imported, " if found.imported else ""
     word = "Destroy" if plan.destroy else "Apply"
     line = f"{word} complete! Resources: {imports}{found.add} added, {found.change} changed, {found.destroy} destroyed."
-    beside = (("Restarted", found.restart), ("Forgotten", found.forget))
+    beside = (("Restarted", found.restart), ("Forgotten", found.forget), ("Maintained", found.due))
     line += "".join(f" {name}: {number}." for name, number in beside if number)
     shown = f"\nOutputs:\n\n{outputs_text(outputs)}" if outputs else ""
     return f"\n{style.paint(line, Tone.ADD)}\n{shown}"

@@ -1,16 +1,17 @@
 """How many changes a plan holds, and how many an apply made: the numbers every renderer shows."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from flareiac.model.plan import Plan, PlannedResource
+from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.sdk.changes import Action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also changes counts twice, as in
-    Terraform. ``restart`` and ``blocked`` say more about resources that are counted already; ``record`` is no change.
+    Terraform. ``restart`` and ``blocked`` say more about resources that are counted already; ``record`` and ``due`` (maintenance) are no
+    changes.
     """
 
     add: int = 0
@@ -21,26 +22,29 @@ class Counts:
     restart: int = 0
     record: int = 0
     blocked: int = 0
+    due: int = 0
 
 
 def counts(plan: Plan) -> Counts:
     """What apply would do."""
-    return _count(plan.resources)
+    return replace(_count(plan.resources), due=len(plan.due))
 
 
 def applied(plan: Plan, done: Collection[str]) -> Counts:
     """What an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once all its own operations did."""
     finished = set(done)
-    wanting = {item.address for item in plan.operations if item.id not in finished}
-    touched = {item.address for item in plan.operations}
-    return _count(item for item in plan.resources if item.address in touched - wanting)
+    changing = [item for item in plan.operations if item.verb is not Verb.MAINTAIN]
+    wanting = {item.address for item in changing if item.id not in finished}
+    touched = {item.address for item in changing}
+    maintained = sum(item.verb is Verb.MAINTAIN and item.id in finished for item in plan.operations)
+    return replace(_count(item for item in plan.resources if item.address in touched - wanting), due=maintained)
 
 
 def plan_line(found: Counts) -> str:
     """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``"""
     imports = f"{found.imported} to import, " if found.imported else ""
     line = f"Plan: {imports}{found.add} to add, {found.change} to change, {found.destroy} to destroy."
-    beside = (("Restarts", found.restart), ("To forget", found.forget), ("Blocked", found.blocked))
+    beside = (("Restarts", found.restart), ("To forget", found.forget), ("Blocked", found.blocked), ("Due", found.due))
     return line + "".join(f" {name}: {number}." for name, number in beside if number)
 
 

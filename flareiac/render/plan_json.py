@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data, references
 from flareiac.model.desired import OutputValue
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
 from flareiac.render.counts import counts
 from flareiac.render.diagnostics import as_json
 from flareiac.render.json_values import (
@@ -25,6 +25,7 @@ from flareiac.render.json_values import (
 )
 from flareiac.render.redaction import REDACTED, Pattern, Schemas, hide, hide_attributes, hides, sensitive_in, sensitive_paths
 from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Effect, Origin
+from flareiac.sdk.maintenance import encode_work
 
 FORMAT_VERSION = "1.0"
 """Of what stands under ``flareiac``."""
@@ -314,8 +315,10 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
             "restart": found.restart,
             "record": found.record,
             "blocked": found.blocked,
+            "due": found.due,
         },
         "blocked": [item.address for item in plan.blocked],
+        "due": [{"address": item.address, "due": item.duty.due, **duty_json(item)} for item in plan.duties],
         "operations": [_operation(item) for item in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
     }
@@ -323,4 +326,18 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
 
 def _operation(operation: Operation) -> dict[str, Data]:
     edges = [{"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges]
-    return {"id": operation.id, "address": operation.address, "verb": operation.verb.value, "edges": edges}
+    found: dict[str, Data] = {"id": operation.id, "address": operation.address, "verb": operation.verb.value, "edges": edges}
+    return {**found, "duty": operation.duty} if operation.duty else found
+
+
+def duty_json(item: PlannedDuty) -> dict[str, Data]:
+    """One kind of maintenance: what would be done and what it is expected to do, by name."""
+    duty = item.duty
+    return {
+        "name": duty.name,
+        "summary": duty.summary,
+        "forecast": dict(duty.forecast),
+        "held": list(duty.held),
+        "performer": duty.performer.address if duty.performer is not None else None,
+        "work": None if duty.work is None else encode_work(duty.work),
+    }

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.counts import counts, plan_line
+from flareiac.render.due_text import due_section
 from flareiac.render.redaction import REDACTED, Schemas
 from flareiac.render.resource_text import Look, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
@@ -30,7 +31,7 @@ def plan_text(
     are not part of it.
     """
     look = Look(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
-    parts = [*_sections(plan, look), *_output_section(plan.output_changes, look)]
+    parts = [*_sections(plan, look), *_output_section(plan.output_changes, look), *due_section(plan.duties, look)]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
     parts.extend(_noticed(plan, look))
@@ -105,7 +106,8 @@ def _operations(operations: Sequence[Operation], look: Look) -> str:
     numbers = {item.id: number for number, item in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
     for item in operations:
-        lines.append(f"  {numbers[item.id]:>{digits}}. {item.verb.value} {item.address}")
+        duty = f": {item.duty}" if item.duty else ""
+        lines.append(f"  {numbers[item.id]:>{digits}}. {item.verb.value} {item.address}{duty}")
         for edge in item.edges:
             text = f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})" if edge.after in numbers else edge.reason
             lines.append(" " * (digits + 4) + look.style.quiet(text))
@@ -126,6 +128,7 @@ def _last_line(plan: Plan, look: Look) -> str:
     nothing = not plan.changes and not plan.output_changes and not found.blocked
     if not nothing:
         return look.style.strong(plan_line(found)) + partial
+    due = f" Due: {found.due}." if found.due else ""
     if plan.destroy:
         return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
-    return look.style.strong("No changes. What is there matches the configuration.") + partial
+    return look.style.strong(f"No changes. What is there matches the configuration.{due}") + partial

@@ -12,12 +12,13 @@ from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
-from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, Verb
+from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
 from flareiac.render.apply_text import elapsed_text, event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.drift import change_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
+from flareiac.render.plan_json import duty_json
 from flareiac.sdk.changes import Action
 
 Clock = Callable[[], float]
@@ -44,6 +45,7 @@ _VERBS = {
     Verb.FORGET: "remove",
     Verb.RECORD: "noop",
     Verb.QUIESCE: "update",
+    Verb.MAINTAIN: "update",
 }
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warn"}
 
@@ -61,6 +63,7 @@ def plan_lines(
     if plan is not None:
         lines.extend(_drifted(item, clock) for item in plan.resources if item.proposal.drift)
         lines.extend(_planned(item, clock) for item in plan.resources if _is_told(item))
+        lines.extend(_due(item, clock) for item in plan.due)
         found = counts(plan)
         message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else "No changes."
         lines.append(_summary(message, found, "plan", clock))
@@ -150,6 +153,11 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
     return _line("info", f"{resource.address}: {told}", clock, {"type": "planned_change", "change": change})
 
 
+def _due(item: PlannedDuty, clock: Clock) -> Line:
+    told = {"resource": resource_record(item.address, ""), **duty_json(item)}
+    return _line("info", f"{item.address}: {item.duty.name} is due", clock, {"type": "due", "due": told})
+
+
 def _drifted(resource: PlannedResource, clock: Clock) -> Line:
     gone = resource.observed is None
     change: Line = {
@@ -198,6 +206,7 @@ def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
         "remove": found.destroy,
         "forget": found.forget,
         "restart": found.restart,
+        "due": found.due,
         "operation": operation,
     }
     return _line("info", message, clock, {"type": "change_summary", "changes": changes})
@@ -207,7 +216,7 @@ def _hook(kind: str, message: str, operation: Operation, clock: Clock, elapsed: 
     hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
     if elapsed is not None:
         hook["elapsed_seconds"] = int(elapsed)
-    hook["flareiac"] = {"operation": operation.id, "verb": operation.verb.value}
+    hook["flareiac"] = {"operation": operation.id, "verb": operation.verb.value, **({"duty": operation.duty} if operation.duty else {})}
     return _line(level, message, clock, {"type": kind, "hook": hook})
 
 

@@ -201,6 +201,20 @@ def test_a_kill_anywhere_loses_and_repeats_nothing(tmp_path: Path, point: str, s
     assert flareiac(tmp_path, "state", "list").out.split() == ["thing.a", "thing.b", "thing.c"]
 
 
+@pytest.mark.parametrize("point", ["apply.intent:1", "toy.before-sweep:1", "toy.after-sweep:1", "apply.before-result:1", "apply.result:1"])
+def test_maintenance_that_was_killed_is_done_by_the_next_run_or_was_done(tmp_path: Path, point: str) -> None:
+    write(tmp_path, 'broom "b" {}\nthing "a" {\n  value = "1"\n  sweep_over = 5\n}\n')
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    dust = tmp_path / ".toy" / "a.dust"
+    dust.write_text("7")
+    assert flareiac(tmp_path, "maintain", "-auto-approve", FLAREIAC_KILL_AT=point).killed
+    again = flareiac(tmp_path, "maintain", "-auto-approve")
+    assert again.code == 0, again.text
+    assert dust.read_text() == "0"
+    assert flareiac(tmp_path, "plan", "-detailed-exitcode").code == 0
+    assert flareiac(tmp_path, "maintain", "-auto-approve").code == 0
+
+
 def test_two_applies_at_once_do_everything_once(tmp_path: Path) -> None:
     write(tmp_path, THREE)
     running = [

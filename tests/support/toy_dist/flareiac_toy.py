@@ -3,16 +3,26 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flareiac.kernel.data import UNKNOWN, Attributes, to_json
-from flareiac.kernel.diagnostics import Diagnostics, error
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, to_json
+from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
-from flareiac.kernel.types import BOOL, STRING, ListType, RefType
+from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Origin, Proposal, Relation, Step
 from flareiac.sdk.classify import classify
+from flareiac.sdk.maintenance import (
+    DutiesRequest,
+    Duty,
+    Hold,
+    Judgement,
+    MeasureRequest,
+    Performed,
+    PerformRequest,
+    RewriteManifests,
+)
 from flareiac.sdk.provider import (
     Applied,
     ApplyRequest,
@@ -43,6 +53,9 @@ SCHEMA = Block(
         "needs": Attribute(type=ListType(RefType(("thing",))), description="Things that must be there first."),
         "wait_for": Attribute(type=STRING, description="A file of the project that making it waits for."),
         "fail": Attribute(type=BOOL, description="Whether making it fails."),
+        "sweep_over": Attribute(type=NUMBER, description="How much dust may lie on it before it is swept."),
+        "keeps_dust_of": Attribute(type=RefType(("thing",)), description="A thing whose dust it still needs."),
+        "broom": Attribute(type=RefType(("broom",)), description="What sweeps it.", only_with=("sweep_over",)),
         "on_destroy": Attribute(type=STRING, description="retain | delete", default="delete", validators=(one_of("retain", "delete"),)),
     },
 )
@@ -123,6 +136,10 @@ class ThingDriver:
         reach("toy.after-write")
         return Applied(attributes=planned, identity={"id": request.key})
 
+    def measure(self, request: MeasureRequest) -> Attributes:
+        """How much dust lies on it."""
+        return {"dust": _dust(self.root, request.attributes["name"])}
+
     def _wait(self, name: str | None) -> None:
         deadline = time.monotonic() + 120
         while name and not (self.root / name).exists() and time.monotonic() < deadline:
@@ -146,6 +163,53 @@ class ThingDriver:
         return Applied(attributes={}, identity={})
 
 
+def _dust(root: Path, name: str) -> int:
+    try:
+        return int((root / ".toy" / f"{name}.dust").read_text())
+    except FileNotFoundError:
+        return 0
+    except ValueError as problem:
+        raise Failure(error("TOY004", "unreadable dust", str(problem))) from problem
+
+
+@dataclass(frozen=True, slots=True)
+class ThingMaintainer:
+    """Sweeps what is too dusty, unless somebody needs the dust. Pure."""
+
+    def wants(self, attributes: Attributes) -> bool:
+        return attributes.get("sweep_over") is not None
+
+    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+        dust, limit = request.figures["dust"], request.attributes["sweep_over"]
+        told = f"{dust} of {limit} grains of dust"
+        held = tuple(f"{item.holder}: {item.reason}" for item in request.holds)
+        due = dust > limit and not held
+        return (
+            Duty(
+                name="sweeping",
+                id=f"sweep-{request.identity['id']}-{dust}",
+                due=due,
+                summary=f"sweep {told}" if due else told,
+                forecast={"swept": dust},
+                held=held,
+                diagnostics=(warning("TOY005", "very dusty", "More than 100 grains."),) if dust > 100 else (),
+                performer=request.attributes["broom"],
+                work=RewriteManifests(),
+            ),
+        )
+
+    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+        if result["swept"] == 0:
+            return Judgement(diagnostics=(error("TOY006", "nothing was swept", "The broom is worn."),))
+        return Judgement(messages=(f"swept {result['swept']} grains, expected {duty.forecast['swept']}",))
+
+
+def holds(address: str, attributes: Attributes, _references: References, _identity: Attributes) -> tuple[Hold, ...]:
+    """Who keeps the dust of another."""
+    other = attributes.get("keeps_dust_of")
+    return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
+
+
 @dataclass(frozen=True, slots=True)
 class ToySession:
     """An open toy world."""
@@ -154,6 +218,19 @@ class ToySession:
 
     def driver(self, type_name: str) -> Driver:
         return ThingDriver(self.root)
+
+    def perform(self, request: PerformRequest) -> Performed:
+        """Takes the dust away; a worn broom takes none, a broken one fails."""
+        strength = request.performer.attributes.get("strength") or "good"
+        if strength == "broken":
+            raise Failure(error("TOY007", "the broom is broken", "Declare another."))
+        path = self.root / ".toy" / f"{request.subject.attributes['name']}.dust"
+        dust = _dust(self.root, request.subject.attributes["name"])
+        reach("toy.before-sweep")
+        if strength == "good":
+            path.write_text("0")
+        reach("toy.after-sweep")
+        return Performed(result={"swept": dust if strength == "good" else 0})
 
     def close(self) -> None:
         pass
@@ -180,6 +257,16 @@ class ToyProvider:
                 planner=ThingPlanner(),
                 claims=claims,
                 computed={"id": STRING},
+                maintainer=ThingMaintainer(),
+                holds=holds,
+            ),
+            ResourceType(
+                name="broom",
+                kind=Kind.CONNECTION,
+                schema=Block(attributes={"strength": Attribute(type=STRING, description="good | worn | broken")}),
+                description="Sweeps things.",
+                canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
+                default={},
             ),
         )
 

@@ -1,0 +1,112 @@
+"""What maintenance is due? Gathers who holds what, and asks the maintainers. Pure: figures, observations and time are arguments."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.plan import PlannedDuty, PlannedResource
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.claims import recorded_claims
+from flareiac.sdk.changes import Action, Claim, Relation
+from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
+from flareiac.sdk.provider import Observation, Present, ResourceType
+from flareiac.sdk.references import References
+
+KEPT = (Action.NO_OP, Action.RECORD, Action.UPDATE, Action.ADOPT)
+"""What is there before and after: only that can be maintained."""
+_HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What all duties of one plan share. ``holds`` by subject, ``locations`` by owner, ``time`` in UTC seconds."""
+
+    types: Mapping[str, ResourceType]
+    holds: Mapping[str, tuple[Hold, ...]]
+    locations: Mapping[str, str]
+    time: float
+
+
+def holds(
+    snapshot: Snapshot, observations: Mapping[str, Observation], types: Mapping[str, ResourceType], references: Mapping[str, References]
+) -> dict[str, tuple[Hold, ...]]:
+    """What every recorded resource needs of others, by subject. Of one that can not be read it is unknown what, so nothing may go.
+
+    ``references`` are those of each recorded address.
+    """
+    found: dict[str, list[Hold]] = {}
+    for address, record in snapshot.resources.items():
+        if record.type not in types:
+            continue
+        observed, around = observations.get(address), references.get(address, {})
+        if isinstance(observed, Present):
+            told: Iterable[Hold] = types[record.type].holds(address, record.attributes, around, observed.identity)
+        else:
+            told = _unknown(address, recorded_claims(address, record, types, around))
+        for hold in told:
+            found.setdefault(hold.subject, []).append(hold)
+    return {subject: tuple(items) for subject, items in found.items()}
+
+
+def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:
+    for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation in _HOLDING):
+        yield Hold(subject=subject, holder=address, reason="its checkpoint could not be read", unknown=True)
+
+
+def locations(claims: Iterable[Claim]) -> dict[str, str]:
+    """The place that each resource says it owns."""
+    return {claim.holder: claim.subject for claim in claims if claim.relation is Relation.OWNS_LOCATION}
+
+
+def wanting(planned: Mapping[str, PlannedResource], types: Mapping[str, ResourceType]) -> dict[str, PlannedResource]:
+    """The resources for which maintenance is declared and that are there."""
+    found: dict[str, PlannedResource] = {}
+    for address, item in planned.items():
+        maintainer = types[item.type].maintainer
+        if maintainer is None or item.observed is None or item.action not in KEPT or item.proposal.blockers:
+            continue
+        if maintainer.wants(item.proposal.planned or item.desired or {}):
+            found[address] = item
+    return found
+
+
+def planned_duties(
+    wanted: Mapping[str, PlannedResource],
+    figures: Mapping[str, Attributes],
+    snapshot: Snapshot,
+    references: Mapping[str, References],
+    around: Around,
+    diagnostics: Diagnostics,
+) -> tuple[PlannedDuty, ...]:
+    """All declared maintenance of the resources that could be measured; complaints of what is due are told."""
+    found: list[PlannedDuty] = []
+    for address, item in wanted.items():
+        if address not in figures:
+            continue
+        record = snapshot.resources.get(address)
+        duties = duties_of(item, figures[address], record.upkeep if record else {}, references[address], around)
+        found.extend(PlannedDuty(address=address, duty=duty) for duty in duties)
+        diagnostics.extend(each.at(address=address) for duty in duties for each in duty.diagnostics)
+    return tuple(found)
+
+
+def duties_of(
+    item: PlannedResource, figures: Attributes, runs: Mapping[str, Attributes], references: References, around: Around
+) -> tuple[Duty, ...]:
+    """All declared maintenance of one resource, in the order in which it is done."""
+    maintainer = around.types[item.type].maintainer
+    assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
+    return maintainer.duties(
+        DutiesRequest(
+            address=item.address,
+            attributes=item.proposal.planned or item.desired or {},
+            identity=item.identity,
+            figures=figures,
+            references=references,
+            now_ms=int(around.time * 1000),
+            holds=around.holds.get(item.address, ()),
+            runs=runs,
+            neighbours={owner: place for owner, place in around.locations.items() if owner != item.address},
+        )
+    )

@@ -1,0 +1,33 @@
+"""Maintenance for people: what is due, what it is expected to do, who holds something back; and in few words what is not due."""
+
+from collections.abc import Iterator, Sequence
+
+from flareiac.model.plan import PlannedDuty
+from flareiac.render.resource_text import Look, wrapped
+from flareiac.render.value_text import printable
+
+_TITLE = "Due:"
+
+
+def due_section(duties: Sequence[PlannedDuty], look: Look) -> list[str]:
+    """The section, or nothing where no maintenance is declared. What is not due is counted, and told with ``detail = "full"``."""
+    due = [item for item in duties if item.duty.due]
+    rest = [item for item in duties if not item.duty.due]
+    held = [item for item in rest if item.duty.held]
+    shown = rest if look.detail == "full" else held
+    lines = [line for item in due for line in _entry(item, look)]
+    quiet = [look.style.quiet(line) for item in shown for line in _entry(item, look)]
+    left = len(rest) - len(shown)
+    if left and (lines or quiet):
+        others = "other kind of maintenance is" if left == 1 else "other kinds of maintenance are"
+        quiet.append(look.style.quiet(f"  {left} {others} not due (-detail=full tells why)"))
+    if not lines and not quiet:
+        return []
+    return ["\n".join([look.style.strong(_TITLE), "", *lines, *quiet])]
+
+
+def _entry(item: PlannedDuty, look: Look) -> Iterator[str]:
+    duty, mark = item.duty, "*" if item.duty.due else "-"
+    yield wrapped(printable(f"{item.address}: {duty.name}: {duty.summary}"), look.width, f"  {mark} ", "      ")
+    for holder in duty.held:
+        yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")
