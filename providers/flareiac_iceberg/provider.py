@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog import schema as catalog_schema
@@ -53,6 +54,7 @@ class IcebergSession:
     """Open catalogs, shared by the drivers."""
 
     def __init__(self, project: Project) -> None:
+        self._project = project
         self._connections = Connections()
         self._drivers: dict[str, Driver] = {
             "namespace": NamespaceDriver(self._connections),
@@ -68,6 +70,12 @@ class IcebergSession:
         from flareiac_iceberg.catalog.doctor import check_catalog
 
         return [check_catalog(item) for item in references.values() if item.type == "catalog"]
+
+    def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
+        """The tables that a pattern names. Raises ``Failure``."""
+        from flareiac_iceberg.importing.find import Search
+
+        return Search(project=self._project, connections=self._connections, driver=self._drivers["table"]).found(request)
 
     def close(self) -> None:
         """Closes every catalog."""

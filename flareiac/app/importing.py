@@ -1,0 +1,145 @@
+"""The use case of ``import``: writes blocks for what is there and nobody declared. Asks systems, reads the state, changes neither."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from flareiac.app.bench import Bench
+from flareiac.config.load import Configuration
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import Reference
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
+from flareiac.kernel.sources import Source
+from flareiac.model.desired import Desired
+from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut, WrittenBlock
+from flareiac.sdk.provider import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """The blocks to write, the addresses they declare, and what was left out. ``blocks`` is empty where the configuration has errors."""
+
+    blocks: tuple[WrittenBlock, ...] = ()
+    addresses: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    diagnostics: Diagnostics
+    sources: Mapping[str, Source]
+
+
+def import_many(bench: Bench, pattern: str) -> Imported:
+    """A block and an import block for each thing that a pattern of import ids names and that has none. Raises ``Failure``."""
+    diagnostics = Diagnostics()
+    configuration = bench.load_configuration(bench.load_state().snapshot, diagnostics)
+    if diagnostics.has_errors:
+        return Imported(diagnostics=diagnostics, sources=configuration.sources)
+    found = _look(bench, configuration.desired, pattern, exact=False)
+    things = [item for item in found if isinstance(item, Importable)]
+    taken = {f"{address.split('[')[0]}" for address in configuration.desired.resources}
+    blocks: list[WrittenBlock] = []
+    addresses: list[str] = []
+    for thing, label in zip(things, _labels(things, taken), strict=True):
+        addresses.append(f"{thing.block.type}.{label}")
+        blocks += [_labelled(thing, label), _import_block(addresses[-1], thing.id)]
+    left_out = tuple(item for item in found if isinstance(item, LeftOut))
+    return _report(configuration, diagnostics, blocks, addresses, left_out)
+
+
+def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
+    """The import block for one address, and its block too where it is not declared. Raises ``Failure``."""
+    parsed = parse_address(address)
+    if parsed is None or parsed.module:
+        raise Failure(
+            error("FIX040", f'"{address}" is no address', 'Write a block type and a name, such as table.orders or table.orders["eu"].')
+        )
+    diagnostics = Diagnostics()
+    snapshot = bench.load_state().snapshot
+    configuration = bench.load_configuration(snapshot, diagnostics)
+    if diagnostics.has_errors:
+        return Imported(diagnostics=diagnostics, sources=configuration.sources)
+    if address in snapshot.resources:
+        raise Failure(error("FIX041", f"{address} is in the state already", "There is nothing to import: plan shows what differs."))
+    if address in configuration.desired.resources:
+        return _report(configuration, diagnostics, [_import_block(address, thing_id)], [address], ())
+    if parsed.key is not None:
+        why = "Its block must be there, with count or for_each: import can not guess how its instances are made."
+        raise Failure(error("FIX042", f"{address} is not declared", f"{why}{did_you_mean(address, configuration.desired.resources)}"))
+    thing = _only(_look(bench, configuration.desired, thing_id, exact=True), address, parsed.type)
+    blocks = [_labelled(thing, parsed.name), _import_block(address, thing_id)]
+    return _report(configuration, diagnostics, blocks, [address], ())
+
+
+def _report(
+    configuration: Configuration,
+    diagnostics: Diagnostics,
+    blocks: Sequence[WrittenBlock],
+    addresses: Sequence[str],
+    left_out: tuple[LeftOut, ...],
+) -> Imported:
+    return Imported(
+        blocks=tuple(blocks),
+        addresses=tuple(addresses),
+        left_out=left_out,
+        diagnostics=diagnostics,
+        sources=configuration.sources,
+    )
+
+
+def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Sequence[Importable | LeftOut]:
+    request = ImportRequest(
+        pattern=pattern,
+        references={address: item.resolved() for address, item in desired.resources.items()},
+        declared={address: item.attributes for address, item in desired.resources.items() if item.kind is Kind.MANAGED},
+        exact=exact,
+    )
+    for provider in bench.installed.providers.values():
+        session = provider.open(bench.project)
+        try:
+            if isinstance(session, Importing):
+                return session.importable(request)
+        finally:
+            session.close()
+    raise Failure(error("FIX043", "Nothing can be imported", "No installed provider can write blocks for what is there."))
+
+
+def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
+    thing = found[0]
+    if isinstance(thing, LeftOut):
+        raise Failure(error("FIX044", f"{thing.id} can not become {address}", thing.why))
+    if thing.block.type != kind:
+        raise Failure(_other_kind(thing, address, kind))
+    return thing
+
+
+def _other_kind(thing: Importable, address: str, kind: str) -> Diagnostic:
+    return error(
+        "FIX044",
+        f"{thing.id} can not become {address}",
+        f"It is a {thing.block.type}, not a {kind}. For another type write the {kind} block yourself; import then writes the import block.",
+    )
+
+
+def _labels(things: Sequence[Importable], taken: set[str]) -> Iterator[str]:
+    """One label for each: its own where that is unique, else with the qualifier, else with a number."""
+    wanted = [f"{item.block.type}.{item.block.label}" for item in things]
+    used = set(taken)
+    for item, plain in zip(things, wanted, strict=True):
+        base = plain if wanted.count(plain) == 1 and plain not in taken else f"{item.block.type}.{item.qualifier}_{item.block.label}"
+        label, number = base, 2
+        while label in used or (label != plain and label in wanted):
+            label, number = f"{base}_{number}", number + 1
+        used.add(label)
+        yield label.partition(".")[2]
+
+
+def _labelled(thing: Importable, label: str) -> WrittenBlock:
+    """The block under a label; its real name is written where the label does not say it."""
+    attributes = dict(thing.block.attributes)
+    attributes.pop(thing.named, None)
+    if label != thing.real_name:
+        items = list(attributes.items())
+        place = next((index + 1 for index, (name, _) in enumerate(items) if name == "namespace"), 0)
+        attributes = dict([*items[:place], (thing.named, thing.real_name), *items[place:]])
+    return replace(thing.block, label=label, attributes=attributes)
+
+
+def _import_block(address: str, thing_id: str) -> WrittenBlock:
+    return WrittenBlock(type="import", attributes={"to": Reference(address), "id": thing_id})

@@ -1,0 +1,96 @@
+"""``import``: HCL for what is there. Writes one file or the terminal; plan and apply do the rest."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import VariableFiles, Variables
+
+if TYPE_CHECKING:
+    from flareiac.app.importing import Imported
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the tree."""
+    app.command("import")(import_)
+
+
+def import_(
+    address: Annotated[str | None, typer.Argument(help="The address that it gets.", metavar="[ADDRESS]")] = None,
+    thing_id: Annotated[str | None, typer.Argument(help="The import id, such as lake.sales.orders.", metavar="[ID]")] = None,
+    from_catalog: Annotated[
+        str | None, typer.Option("--from-catalog", help="Tables by pattern: CATALOG.NAMESPACE.*, or CATALOG.*.* for all.")
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", help="Write a new file; without it, to the terminal.")] = None,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+) -> int:
+    """Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they are."""
+    from flareiac.app.importing import import_many, import_one
+    from flareiac.cli.core import _bench as bench_for
+
+    if (from_catalog is None) == (address is None) or (address is None) != (thing_id is None):
+        raise typer.BadParameter("Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*")
+    target = None if out is None else _new_file(out)
+    bench = bench_for(10, var, var_file)
+    try:
+        if from_catalog is not None:
+            found = import_many(bench, from_catalog)
+        else:
+            assert address is not None, "checked above"
+            assert thing_id is not None, "checked above"
+            found = import_one(bench, address, thing_id)
+    finally:
+        bench.close()
+    if found.diagnostics.has_errors:
+        terminal.complain(found.diagnostics, found.sources)
+        return ExitCode.ERROR
+    return _hand_out(found, target)
+
+
+def _new_file(out: str) -> Path:
+    """The place of the file to write. Raises ``Failure`` when something is there, or when no plan would read it."""
+    from flareiac.config.files import SUFFIX
+    from flareiac.kernel.diagnostics import Failure, error
+
+    path = terminal.CURRENT.root / out
+    if not out.endswith(SUFFIX):
+        why = f"Configuration is read from files whose names end in {SUFFIX}."
+        raise Failure(error("FIX045", f"{out} would not be read", f"{why} Write for example -out=imported{SUFFIX}."))
+    if path.exists() or path.is_symlink():
+        raise Failure(
+            error("FIX046", f"{out} exists", "import never writes over a file. Choose another name, or move the file away first.")
+        )
+    return path
+
+
+def _hand_out(found: "Imported", target: Path | None) -> int:
+    from flareiac.kernel.diagnostics import Failure, error
+    from flareiac.render.hcl_text import file_text
+
+    notes = tuple(f"Left out: {item.id}: {item.why}" for item in found.left_out if not item.declared)
+    declared = [item for item in found.left_out if item.declared]
+    for item in declared:
+        terminal.say(f"{item.id}: {item.why}; nothing to do.")
+    for note in notes:
+        terminal.say(f"Warning: {note}")
+    if not found.blocks:
+        terminal.say("Nothing to import.")
+        return ExitCode.DONE if declared else ExitCode.ERROR
+    content = file_text(found.blocks, notes=notes)
+    if target is None:
+        terminal.out(content.rstrip("\n"))
+        return ExitCode.DONE
+    try:
+        with target.open("x", encoding="utf-8") as stream:
+            stream.write(content)
+    except OSError as trouble:
+        raise Failure(error("FIX047", f"{target.name} can not be written", f"{trouble.strerror or trouble}.")) from trouble
+    count = len(found.addresses)
+    terminal.out(
+        f"Wrote {count} import{'' if count == 1 else 's'} to {target.name}. Next: flareiac plan shows them, flareiac apply adopts them."
+    )
+    return ExitCode.DONE

@@ -1,0 +1,34 @@
+"""A lake that Spark's DDL made is imported whole: transforms, orders, comments and nested types as Spark wrote them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import environment, shell
+
+pytestmark = pytest.mark.jvm
+SCRIPT = Path(__file__).with_name("spark_lake.py")
+
+
+def test_what_spark_made_plans_empty_and_stays_writable(tmp_path: Path, jars: tuple[Path, ...], java_home: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n')
+    variables = environment(JAVA_HOME=str(java_home), PYSPARK_PYTHON=sys.executable)
+    command = [sys.executable, "-W", "ignore", str(SCRIPT), str(tmp_path), *map(str, jars)]
+    made = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=200)
+    assert made.returncode == 0, made.stderr[-3000:]
+    with shell(tmp_path) as commands:
+        done = commands.flareiac("import", "-from-catalog=lake.shop.*", "-out=imported.flare.hcl")
+        assert (done.code, done.err) == (0, ""), done.text
+        text = (tmp_path / "imported.flare.hcl").read_text(encoding="utf-8")
+        assert 'partition_by   = [day("ts"), bucket(8, "id"), truncate(3, "region")]' in text
+        assert 'sort_by        = [asc("region"), desc("ts", "first")]' in text
+        assert 'distribution   = "range"' in text
+        assert 'comment        = "it\'s ${not} a template"'.replace("${", "$${") in text
+        assert "compression" not in text
+        plan = commands.flareiac("plan")
+        assert "Plan: 4 to import, 0 to add, 0 to change, 0 to destroy." in plan.out, plan.text
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
+        assert commands.flareiac("drift").code == 0
