@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint import schema as checkpoint_schema
@@ -57,6 +58,12 @@ class SparkSession:
                 return JobDriver(self._applications)
             case _:
                 raise ValueError(f"{type_name} has no driver")
+
+    def perform(self, request: PerformRequest) -> Performed:
+        """See ``flareiac.sdk.maintenance.Performing``."""
+        from flareiac_spark.maintenance import perform
+
+        return perform(request, self._applications)
 
     def checks(self, references: References) -> Sequence[Check]:
         """Java, jars and the rest that an application needs."""

@@ -7,7 +7,19 @@ decides nothing about jobs. Hands typed records to the application's driver and 
 from flareiac_spark.control.desired import ApplicationSettings, Desired, DesiredJob
 from flareiac_spark.control.directory import ControlDirectory
 from flareiac_spark.control.lease import Lease
-from flareiac_spark.control.operations import Analysed, Finding, Finish, Marks, Operation, Result, Target, Truncate, Truncated
+from flareiac_spark.control.operations import (
+    Analysed,
+    Finding,
+    Finish,
+    Maintain,
+    Maintained,
+    Marks,
+    Operation,
+    Result,
+    Target,
+    Truncate,
+    Truncated,
+)
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running, moment, this_process
 from flareiac_spark.control.spec import (
     Dedup,
@@ -51,6 +63,8 @@ __all__ = [
     "JobSpec",
     "JobStatus",
     "Lease",
+    "Maintain",
+    "Maintained",
     "Marks",
     "Merge",
     "Moment",

@@ -127,6 +127,13 @@ class ControlDirectory:
             with contextlib.suppress(OSError):  # what can not be removed is in nobody's way: the id is never used for other work
                 (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
 
+    def forget_results(self, prefix: str, older_than: float) -> None:
+        """Removes what was asked and answered under ids that begin so, before a moment (UTC seconds)."""
+        for path in (self.path / "results").glob(f"{prefix}*.json"):
+            with contextlib.suppress(OSError):  # another command removes it, too
+                if path.stat().st_mtime < older_than:
+                    self.forget_operation(path.stem)
+
     def _result_path(self, operation_id: str) -> Path:
         if not _OPERATION_ID.fullmatch(operation_id):
             raise ValueError(f"{operation_id!r} can not name a file")

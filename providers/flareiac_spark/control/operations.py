@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from flareiac_spark.control.records import named
 
@@ -51,7 +51,24 @@ class Finish:
     kind: Literal["finish"] = "finish"
 
 
-Work: TypeAlias = Marks | Truncate | Finish
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintain:
+    """Does one piece of work on a table's files or snapshots, once for each ``key``. ``task`` is a ``flareiac.sdk.maintenance.Work``."""
+
+    key: str
+    identifier: tuple[str, ...]
+    uuid: str
+    task: Mapping[str, Any]
+    kind: Literal["maintain"] = "maintain"
+
+
+Question: TypeAlias = Marks | Truncate | Finish
+"""What a job's apply asks."""
+Work: TypeAlias = Question | Maintain
+UPKEEP: Final = "maintain-"
+"""Begins the id of every ``Maintain``: it takes long, and nothing waits behind it."""
+UNANSWERED: Final = "The application ended before it answered; ask it again."
+"""The error of what was asked of an application that is no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +106,14 @@ class Truncated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """``result``: numbers by name, as in ``flareiac.sdk.maintenance.Performed``. ``found``: it had been done before."""
+
+    result: Mapping[str, Any]
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its failure.
 
@@ -101,4 +126,5 @@ class Result:
     analysed: Mapping[str, Analysed] = field(default_factory=dict)
     marked: tuple[str, ...] = ()
     truncated: Truncated | None = None
+    maintained: Maintained | None = None
     error: str | None = None

@@ -26,12 +26,14 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
+from flareiac_spark.control.operations import UNANSWERED, UPKEEP
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.driver import kill_points, logs
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.job_runner import JobRunner, Surroundings
 from flareiac_spark.driver.leadership import Leadership, take_lease
+from flareiac_spark.driver.maintenance import TableLocks
 from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.predecessor import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
@@ -39,6 +41,7 @@ from flareiac_spark.driver.spark_session import Started, end_spark, new_session,
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TICK_SECONDS = 0.1
+_TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 
 
@@ -57,6 +60,8 @@ class Application:
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
+        self._upkeep = concurrent.futures.ThreadPoolExecutor(_TABLES_AT_A_TIME, thread_name_prefix="maintenance")
+        self._table_locks = TableLocks()
         self._wake, self._ending = threading.Event(), threading.Event()
         self._checkpoints = Checkpoints()
         self._busy_at = time.monotonic()
@@ -136,8 +141,7 @@ class Application:
 
     def _leave_unanswered(self) -> None:
         """What was asked of an earlier process is not begun again: it may be what ended that one, and nobody waits for it any more."""
-        why = "The application ended before it answered; ask it again."
-        self._unwritten = {name: Result(id=name, status="failed", error=why) for name in self._control.open_operations()}
+        self._unwritten = {name: Result(id=name, status="failed", error=UNANSWERED) for name in self._control.open_operations()}
 
     def _describe(self) -> ApplicationStatus:
         me = this_process()
@@ -233,7 +237,8 @@ class Application:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
         for name in self._control.open_operations():
             if name not in self._operations:
-                self._operations[name] = self._pool.submit(self._answer, name, started.session)
+                pool = self._upkeep if name.startswith(UPKEEP) else self._pool
+                self._operations[name] = pool.submit(self._answer, name, started.session)
 
     def _answer(self, name: str, session: Any) -> None:
         """Serves an operation and writes its result, which is kept where it can not be written yet: the work is not done again."""
@@ -254,10 +259,18 @@ class Application:
             operation = self._control.read_operation(name)
             if operation is None or self._control.read_result(name) is not None:
                 return None
-            workshop = Workshop(new_session=lambda: self._new_session(session), checkpoints=self._checkpoints, log=self._log)
+            workshop = Workshop(
+                new_session=lambda: self._new_session(session),
+                checkpoints=self._checkpoints,
+                log=self._log,
+                locks=self._table_locks,
+                pause=self._ending.wait,
+            )
             return serve(operation, workshop)
         except Exception as failure:  # noqa: BLE001 - an operation's failure is its result
             self._log.exception("the operation %s failed", name)
+            if self._ending.is_set():
+                return Result(id=name, status="failed", error=UNANSWERED)  # it failed because Spark was ended under it
             heart = heart_of(failure)
             return Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
 
@@ -309,7 +322,8 @@ class Application:
         for runner in tuple(self._runners.values()):
             runner.join(max(0.0, deadline - time.monotonic()))
         self._settle()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._upkeep):
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def main(path: str) -> int:

@@ -3,15 +3,16 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from logging import Logger
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from flareiac_spark.control import Finish, Marks, Operation, Result, Target, Trigger, Truncate, Truncated, job_spec_from_json
+from flareiac_spark.control import Finish, Maintain, Marks, Operation, Result, Target, Trigger, Truncate, Truncated, job_spec_from_json
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.maintenance import TableLocks, maintain
 from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stream_run import run_stream
@@ -32,6 +33,8 @@ class Workshop:
     new_session: Callable[[], Any]
     checkpoints: Checkpoints
     log: Logger
+    locks: TableLocks = field(default_factory=TableLocks)
+    pause: Callable[[float], object] = time.sleep
 
 
 def serve(operation: Operation, shop: Workshop) -> Result:
@@ -48,6 +51,8 @@ def serve(operation: Operation, shop: Workshop) -> Result:
         case Finish() as work:
             _finish(work, shop)
             return Result(id=operation.id, status="done")
+        case Maintain() as work:
+            return Result(id=operation.id, status="done", maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log))
         case _:
             assert_never(operation.work)
 

@@ -8,7 +8,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import ApplyRequest
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate
-from flareiac_spark.control.operations import Work
+from flareiac_spark.control.operations import Question
 from flareiac_spark.engine.application import Applications
 
 A_WHILE: Final = 600.0
@@ -23,7 +23,7 @@ class Asking:
         self._request, self._engine, self._applications = request, engine, applications
         self._up = False
 
-    def ask(self, work: Work, patience: float) -> Result:
+    def ask(self, work: Question, patience: float) -> Result:
         """The answer. Raises ``Failure``."""
         engine, request = self._engine, self._request
         if not self._up:
@@ -40,7 +40,7 @@ class Asking:
         return result
 
 
-def not_done(address: str, work: Work, why: str) -> Diagnostic:
+def not_done(address: str, work: Question, why: str) -> Diagnostic:
     """An operation's own failure."""
     match work:
         case Marks():

@@ -1,0 +1,88 @@
+"""How are snapshots and files let go that nobody needs any more? What may go is decided before; here it is held against what Iceberg
+would take, before and after."""
+
+import time
+from typing import Any, Final
+
+from flareiac.sdk.maintenance import ExpireSnapshots, RemoveOrphans
+from flareiac_spark.driver.maintenance_marks import Bench, snapshots
+from flareiac_spark.driver.marks import ancestors
+from flareiac_spark.driver.refusal import Refusal
+
+_DAY_MS: Final = 24 * 3_600_000
+_MEASURED: Final = 10_000
+"""Orphans whose size is asked for one by one; beyond that the bytes are not known."""
+
+
+def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | None]:
+    """Raises ``Refusal`` where Iceberg would take more than what is older: a retention of the main branch's own comes before ours."""
+    _refuse_without_gc(bench)
+    table = bench.table
+    before = snapshots(table)
+    planned = table.expireSnapshots().expireOlderThan(work.older_than_ms).retainLast(work.retain_last).apply()
+    going = {int(snapshot.snapshotId()) for snapshot in planned}
+    _refuse_younger(bench, before, going, work.older_than_ms)
+    counts = dict.fromkeys(("deleted_data_files", "deleted_delete_files", "deleted_manifests", "deleted_manifest_lists"), 0)
+    if going:
+        done = bench.actions.expireSnapshots(table).expireOlderThan(work.older_than_ms).retainLast(work.retain_last).execute()
+        counts = {
+            "deleted_data_files": int(done.deletedDataFilesCount()),
+            "deleted_delete_files": int(done.deletedPositionDeleteFilesCount()) + int(done.deletedEqualityDeleteFilesCount()),
+            "deleted_manifests": int(done.deletedManifestsCount()),
+            "deleted_manifest_lists": int(done.deletedManifestListsCount()),
+        }
+    table.refresh()
+    left = snapshots(table)
+    if still := going & left.keys():
+        raise Refusal("SNAPSHOTS_LEFT", f"{len(still)} of {len(going)} snapshots that were to expire are there still.")
+    return {"snapshot_after": bench.current, "expired_snapshots": len(going), **counts}
+
+
+def remove_orphans(bench: Bench, work: RemoveOrphans) -> dict[str, int | None]:
+    """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too many to be asked."""
+    _refuse_without_gc(bench)
+    if work.older_than_ms > time.time() * 1000 - _DAY_MS:
+        raise Refusal("ORPHANS_TOO_YOUNG", "A file that is younger than 24 hours may belong to a write that has not committed yet.")
+    mode = bench.jvm.org.apache.iceberg.actions.DeleteOrphanFiles.PrefixMismatchMode.valueOf(work.prefix_mismatch.upper())
+    # A builder of a stream takes what it is given and does nothing with it: so the action lists, and deletes nothing.
+    listing = bench.actions.deleteOrphanFiles(bench.table).deleteWith(bench.jvm.java.util.stream.Stream.builder())
+    found = [str(path) for path in listing.olderThan(work.older_than_ms).prefixMismatchMode(mode).execute().orphanFileLocations()]
+    size = _bytes(bench, found)
+    if found and not work.dry_run:
+        paths = bench.jvm.java.util.ArrayList()
+        for path in found:
+            paths.add(path)
+        bench.jvm.org.apache.iceberg.CatalogUtil.deleteFiles(bench.table.io(), paths, "orphan", True)
+        left = [path for path in found[:_MEASURED] if bench.table.io().newInputFile(path).exists()]
+        if left:
+            raise Refusal("FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}.")
+    return {"orphans": len(found), "orphan_bytes": size}
+
+
+def _bytes(bench: Bench, paths: list[str]) -> int | None:
+    if len(paths) > _MEASURED:
+        return None
+    files = (bench.table.io().newInputFile(path) for path in paths)
+    return sum(int(file.getLength()) for file in files if file.exists())
+
+
+def _refuse_without_gc(bench: Bench) -> None:
+    if str(bench.table.properties().get("gc.enabled") or "true").lower() == "false":
+        raise Refusal("GC_DISABLED", "The table says gc.enabled = false: its files may belong to other tables, too.")
+
+
+def _refuse_younger(bench: Bench, times: dict[int, int], going: set[int], older_than_ms: int) -> None:
+    young = {snapshot for snapshot in going if times.get(snapshot, 0) >= older_than_ms}
+    if not young:
+        return
+    # Another branch's own retention was declared for it; the main one has the marks of writers and the places of readers.
+    held = [snapshot for snapshot in _main(bench.table) if snapshot in young]
+    if held:
+        raise Refusal(
+            "BRANCH_RETENTION",
+            f"The main branch has a retention of its own. {len(held)} snapshots would go by it that are not old enough, such as {held[0]}.",
+        )
+
+
+def _main(table: Any) -> list[int]:
+    return [int(snapshot.snapshotId()) for snapshot in ancestors(table, None)]

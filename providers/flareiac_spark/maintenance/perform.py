@@ -1,0 +1,95 @@
+"""How is one duty carried out by an application, once, however often the command line dies meanwhile?
+
+The operation's id follows from the duty and the work alone: asked again, it finds the answer, or whoever is about to give it.
+"""
+
+import time
+from typing import Any, Final
+
+from flareiac.kernel.data import Reference, digest
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.maintenance import Performed, PerformRequest, encode_work
+from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
+from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
+from flareiac_spark.control.operations import UNANSWERED, UPKEEP
+from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.maintenance import trouble
+
+_PATIENCE: Final = 24 * 3600.0
+_KEPT: Final = 7 * 24 * 3600.0
+"""Seconds for which an answer is kept: a command that was killed may come back for it."""
+_ATTEMPTS: Final = 2
+
+
+def perform(request: PerformRequest, applications: Applications) -> Performed:
+    """Waits until it is done. Raises ``Failure``."""
+    control = applications.control(request.performer.attributes)
+    operation = _operation(request)
+    try:
+        known = control.read_result(operation.id)
+        if known is not None and known.status == "done":
+            return _performed(known, found=True)
+        result = _asked(request, applications, control, operation)
+        control.forget_results(UPKEEP, time.time() - _KEPT)
+    except ControlError as failure:
+        raise Failure(control_trouble(failure)) from failure
+    if result.status == "failed":
+        control.forget_operation(operation.id)  # asked again, it is tried again
+        raise Failure(trouble.not_done(request, str(result.error)))
+    return _performed(result)
+
+
+def _asked(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
+    for _ in range(_ATTEMPTS):
+        result = _answer(request, applications, control, operation)
+        if result.status == "done" or result.error != UNANSWERED:
+            return result
+    return result
+
+
+def _answer(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
+    engine = request.performer.attributes
+    known = control.read_result(operation.id)
+    if known is not None and known.status == "done":
+        return known
+    if known is not None or liveness(read_status(control)) is Liveness.GONE:
+        # What an application left when it died, or could not do, says nothing of the next attempt.
+        control.forget_operation(operation.id)
+    applications.want(engine, request.references, lambda current: current)
+    if applications.bring_up(engine, request.cancel, request.progress) is None:
+        raise Failure(trouble.cancelled(request, begun=False))
+    request.progress(trouble.doing(request))
+    control.submit_operation(operation)
+    try:
+        result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
+    except Failure as failure:
+        if failure.diagnostics[0].code == "FIK803":
+            raise Failure(trouble.application_ended(request, failure.diagnostics[0])) from failure
+        raise
+    if result is None:
+        silent = trouble.cancelled(request, begun=True) if request.cancel.is_set() else trouble.no_answer(request, _PATIENCE)
+        raise Failure(silent)
+    return result
+
+
+def _operation(request: PerformRequest) -> Operation:
+    task: Any = encode_work(request.work)
+    identifier, uuid = _table(request)
+    work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=task)
+    return Operation(id=f"{UPKEEP}{digest([request.key, uuid, task])[:40]}", work=work)
+
+
+def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:
+    """The name that Spark knows it by, and which table it is."""
+    attributes = request.subject.attributes
+    reference, uuid = attributes["catalog"], request.subject.identity.get("uuid")
+    catalog = request.references.get(reference.address) if isinstance(reference, Reference) else None
+    if catalog is None or not isinstance(uuid, str):
+        raise Failure(trouble.not_applied(request))
+    return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"]), uuid
+
+
+def _performed(result: Result, *, found: bool = False) -> Performed:
+    done = result.maintained
+    assert done is not None, "what is done says what was done"
+    return Performed(result=dict(done.result), found=found or done.found)

@@ -1,0 +1,275 @@
+"""Maintenance as an application carries it out: what it does to a table, what it says of it, and what it refuses."""
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.data import Reference
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.maintenance import (
+    DeleteRows,
+    ExpireSnapshots,
+    Performed,
+    PerformRequest,
+    RemoveOrphans,
+    RewriteDataFiles,
+    RewriteDeleteFiles,
+    RewriteManifests,
+    Work,
+)
+from flareiac.sdk.provider import Project
+from flareiac.sdk.references import Resolved
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.maintenance import perform
+
+Lake = Any
+"""The fixtures' own type; conftest files can not be imported under this import mode."""
+
+pytestmark = pytest.mark.jvm
+
+COLUMNS = [("ts", "timestamptz"), ("k", "string"), ("n", "long")]
+FEW: Mapping[str, str] = {"min-input-files": "2"}
+DAY_MS = 24 * 3_600_000
+
+
+class Beside(Applications):
+    """The application of a test's lake, whose settings nobody changes."""
+
+    def __init__(self, lake: Lake) -> None:
+        super().__init__(Project(root=lake.root, lineage="lineage-1"))
+        self._lake = lake
+
+    def control(self, engine: Any) -> Any:
+        del engine
+        return self._lake.control
+
+    def want(self, *_given: Any) -> Any:
+        return None
+
+    def bring_up(self, engine: Any, cancel: Any, progress: Any) -> Any:
+        del engine, cancel, progress
+        return self._lake.start()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One table and short words for what is done with it."""
+
+    lake: Lake
+    name: str
+    uuid: str
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+    def append(self, *rows: dict[str, Any]) -> int:
+        """One file, one snapshot, whose id it returns."""
+        import pyarrow as pa
+
+        table = self.loaded()
+        table.append(pa.Table.from_pylist(list(rows), schema=table.schema().as_arrow()))
+        return int(table.metadata.current_snapshot_id)
+
+    def fill(self, files: int) -> list[int]:
+        return [self.append(row(number)) for number in range(files)]
+
+    def loaded(self) -> Any:
+        return self.lake.catalog.load_table(("demo", self.name))
+
+    def files(self) -> int:
+        return len(list(self.loaded().scan().plan_files()))
+
+    def numbers(self) -> list[int]:
+        return sorted(item["n"] for item in self.lake.rows(self.name))
+
+    def snapshots(self) -> set[int]:
+        return {item.snapshot_id for item in self.loaded().snapshots()}
+
+    def summary(self) -> dict[str, str]:
+        summary = self.loaded().current_snapshot().summary
+        return {**summary.additional_properties, "operation": summary.operation.value}
+
+    def maintain(self, work: Work, key: str = "k1") -> Performed:
+        catalog = Resolved(address="catalog.lake", type="catalog", attributes={"name": "lake"})
+        attributes = {"catalog": Reference("catalog.lake"), "namespace": "demo", "name": self.name}
+        subject = Resolved(address=f"table.{self.name}", type="table", attributes=attributes, identity={"uuid": self.uuid})
+        request = PerformRequest(
+            key=key,
+            subject=subject,
+            performer=Resolved(address="engine.local", type="engine", attributes={}),
+            work=work,
+            references={"catalog.lake": catalog},
+            cancel=self.cancel,
+            progress=lambda _text: None,
+        )
+        try:
+            return perform(request, Beside(self.lake))
+        except Failure as failure:
+            print(failure.diagnostics)
+            raise
+
+    def refused(self, work: Work) -> tuple[str, str]:
+        with pytest.raises(Failure) as failed:
+            self.maintain(work)
+        (diagnostic,) = failed.value.diagnostics
+        return diagnostic.code, diagnostic.detail
+
+
+def row(number: int, day: int = 1) -> dict[str, Any]:
+    from datetime import UTC, datetime
+
+    return {"ts": datetime(2026, 1, day, tzinfo=UTC), "k": "a", "n": number}
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+@pytest.fixture
+def kept(lake: Lake, request: pytest.FixtureRequest) -> Kept:
+    name = f"t{abs(hash(request.node.name))}"
+    return Kept(lake=lake, name=name, uuid=lake.table(name, *COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        RewriteDataFiles(strategy="binpack", options=FEW),
+        RewriteDataFiles(strategy="sort", sort_order="n DESC NULLS LAST, bucket(4, k)", options=FEW),
+        RewriteDataFiles(strategy="zorder", sort_order="zorder(k, `n`)", options=FEW),
+        RewriteDataFiles(strategy="binpack", options={**FEW, "partial-progress.enabled": "true", "partial-progress.max-commits": "2"}),
+    ],
+    ids=["binpack", "sort", "zorder", "partial"],
+)
+def test_data_files_are_rewritten_once(kept: Kept, work: RewriteDataFiles) -> None:
+    last = kept.fill(4)[-1]
+    size = sum(task.file.file_size_in_bytes for task in kept.loaded().scan().plan_files())
+    done = kept.maintain(work)
+    assert (kept.files(), kept.numbers()) == (1, [0, 1, 2, 3])
+    assert kept.summary()["flareiac.operation"] == "k1"
+    head = kept.loaded().metadata.current_snapshot_id
+    assert done.result == {
+        "snapshot_before": last,
+        "snapshot_after": head,
+        "rows_before": 4,
+        "rows_after": 4,
+        "rewritten_files": 4,
+        "rewritten_bytes": size,
+        "added_files": 1,
+        "removed_delete_files": 0,
+        "failed_files": 0,
+    }
+    again = kept.maintain(work)
+    assert again == replace(done, found=True)
+    assert kept.loaded().metadata.current_snapshot_id == head
+
+
+def test_only_files_of_the_filter_are_rewritten(kept: Kept) -> None:
+    kept.fill(4)
+    kept.append({**row(9), "k": "b"})
+    kept.append({**row(10), "k": "b"})
+    done = kept.maintain(RewriteDataFiles(strategy="binpack", where="k = 'b'", options=FEW))
+    assert (done.result["rewritten_files"], done.result["added_files"], kept.files()) == (2, 1, 5)
+
+
+def test_nothing_to_rewrite_is_said_so(kept: Kept) -> None:
+    head = kept.append(row(1))
+    done = kept.maintain(RewriteDataFiles(strategy="binpack"))
+    assert (done.result["rewritten_files"], done.result["snapshot_after"], done.result["rows_after"]) == (0, head, 1)
+    assert kept.maintain(RewriteManifests(), key="k2").result["snapshot_after"] == head
+    assert kept.maintain(RewriteDeleteFiles(), key="k3").result["rewritten_delete_files"] == 0
+
+
+def test_manifests_are_rewritten(kept: Kept) -> None:
+    kept.fill(3)
+    done = kept.maintain(RewriteManifests())
+    assert (done.result["rewritten_manifests"], done.result["added_manifests"]) == (3, 1)
+    assert len(kept.loaded().current_snapshot().manifests(kept.loaded().io)) == 1
+    assert (done.result["rows_before"], done.result["rows_after"], kept.numbers()) == (3, 3, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("work", "code", "said"),
+    [
+        (RewriteDataFiles(strategy="binpack", options={"no-such-option": "1"}), "FIK116", "no-such-option"),
+        (RewriteDataFiles(strategy="sort"), "FIK116", "sort"),
+        (RewriteDataFiles(strategy="binpack", where="nowhere = 1"), "FIK122", "nowhere"),
+        (RemoveOrphans(older_than_ms=2**42), "FIK119", "24 hours"),
+        (DeleteRows(column="n", type="long", before_ms=1), "FIK125", "long"),
+    ],
+)
+def test_what_iceberg_does_not_take_is_told(kept: Kept, work: Work, code: str, said: str) -> None:
+    head = kept.append(row(1))
+    found, detail = kept.refused(work)
+    assert (found, said in detail) == (code, True), detail
+    assert kept.loaded().metadata.current_snapshot_id == head
+
+
+def test_a_table_that_is_gone_or_another_is_told(kept: Kept) -> None:
+    work = RewriteManifests()
+    assert replace(kept, uuid="00000000-0000-0000-0000-000000000000").refused(work)[0] == "FIK111"
+    kept.lake.catalog.drop_table(("demo", kept.name))
+    assert kept.refused(work)[0] == "FIK110"
+
+
+def test_snapshots_older_than_a_time_expire_and_the_newest_stay(kept: Kept) -> None:
+    ids = kept.fill(5)
+    kept.maintain(RewriteDataFiles(strategy="binpack", options=FEW))
+    head = kept.loaded().metadata.current_snapshot_id
+    times = {item.snapshot_id: item.timestamp_ms for item in kept.loaded().snapshots()}
+    done = kept.maintain(ExpireSnapshots(older_than_ms=times[ids[3]], retain_last=1), key="k2")
+    assert kept.snapshots() == {ids[3], ids[4], head}
+    assert (done.result["expired_snapshots"], done.result["deleted_data_files"], done.result["deleted_manifest_lists"]) == (3, 0, 3)
+    done = kept.maintain(ExpireSnapshots(older_than_ms=now_ms() + 1, retain_last=1), key="k3")
+    assert kept.snapshots() == {head}
+    assert (done.result["expired_snapshots"], done.result["deleted_data_files"]) == (2, 5)
+    assert kept.numbers() == [0, 1, 2, 3, 4]
+    again = kept.maintain(ExpireSnapshots(older_than_ms=now_ms() + 2, retain_last=1), key="k3")
+    assert (again.result["expired_snapshots"], again.found) == (0, False)
+
+
+def test_a_retention_of_the_main_branch_takes_nothing_that_is_younger(kept: Kept) -> None:
+    ids = kept.fill(3)
+    kept.loaded().manage_snapshots().create_branch(ids[-1], "main", max_snapshot_age_ms=1, min_snapshots_to_keep=1).commit()
+    code, _detail = kept.refused(ExpireSnapshots(older_than_ms=now_ms() - DAY_MS, retain_last=1))
+    assert (code, kept.snapshots()) == ("FIK118", set(ids))
+
+
+def test_a_table_whose_files_belong_to_others_keeps_them(kept: Kept) -> None:
+    kept.fill(2)
+    with kept.loaded().transaction() as change:
+        change.set_properties({"gc.enabled": "false"})
+    assert kept.refused(ExpireSnapshots(older_than_ms=now_ms(), retain_last=1))[0] == "FIK117"
+    assert kept.refused(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))[0] == "FIK117"
+
+
+def test_orphans_are_found_weighed_and_removed(kept: Kept) -> None:
+    kept.fill(2)
+    folder = Path(kept.loaded().location().removeprefix("file://")) / "data"
+    old, young = folder / "old.parquet", folder / "young.parquet"
+    for file in (old, young):
+        file.write_bytes(b"x" * 100)
+    os.utime(old, (time.time() - 3 * 86400,) * 2)
+    dry = kept.maintain(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS, dry_run=True))
+    assert (dry.result, old.exists()) == ({"orphans": 1, "orphan_bytes": 100}, True)
+    done = kept.maintain(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))
+    assert (done.result, old.exists(), young.exists()) == ({"orphans": 1, "orphan_bytes": 100}, False, True)
+    assert kept.numbers() == [0, 1]
+
+
+def test_rows_are_deleted_by_whole_files_and_else_one_by_one(kept: Kept) -> None:
+    kept.append(row(1, day=1), row(2, day=2))
+    kept.append(row(3, day=3), row(4, day=4))
+    before_ms = int(row(0, day=3)["ts"].timestamp() * 1000)
+    done = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms))
+    assert (done.result["deleted_rows"], kept.numbers(), kept.summary()["operation"]) == (2, [3, 4], "delete")
+    done = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms + DAY_MS), key="k2")
+    assert (done.result["deleted_rows"], kept.numbers(), kept.summary()["operation"]) == (1, [4], "overwrite")
+    assert kept.summary()["flareiac.operation"] == "k2"
+    head = kept.loaded().metadata.current_snapshot_id
+    none = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms), key="k3")
+    assert (none.result["deleted_rows"], none.result["snapshot_after"]) == (0, head)
