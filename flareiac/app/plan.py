@@ -1,4 +1,4 @@
-"""The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing."""
+"""The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing but a cache."""
 
 import time
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from flareiac.app.bench import Bench
+from flareiac.app.known_figures import known_figures, remember
 from flareiac.applying.recording import Loaded
 from flareiac.config.load import Configuration
 from flareiac.kernel.data import Attributes
@@ -114,15 +115,24 @@ def _figures(
     """What maintenance decides by, of everything for which some is declared and that is there."""
     if request.refresh is Refresh.NONE or request.options.destroy or request.options.maintenance is Maintenance.EXCLUDE:
         return {}
+    known = known_figures(snapshot.lineage, bench.project.workspace)
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
         kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
         if kind.maintainer is not None and isinstance(observed, Present) and kind.maintainer.wants(item.attributes):
             references = references_for(desired, snapshot, address, observations)
-            asked = MeasureRequest(address=address, attributes=item.attributes, identity=observed.identity, references=references)
+            asked = MeasureRequest(
+                address=address,
+                attributes=item.attributes,
+                identity=observed.identity,
+                references=references,
+                known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
+            )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
     found, troubles = bench.measure(wanted)
     diagnostics.extend(troubles)
+    if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
+        remember(snapshot.lineage, bench.project.workspace, found)
     return found
 
 

@@ -1,0 +1,26 @@
+"""What was measured last time, in the user's cache: so that a table that nobody wrote since is not measured again."""
+
+import contextlib
+import json
+from collections.abc import Mapping
+
+from flareiac.kernel.data import Attributes
+from flareiac.lang import user_cache
+
+
+def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
+    """By address; empty where nothing is known."""
+    with contextlib.suppress(ValueError):
+        found = json.loads(user_cache.read(_name(lineage, workspace)) or b"{}")
+        if isinstance(found, dict) and all(isinstance(item, dict) for item in found.values()):
+            return found
+    return {}
+
+
+def remember(lineage: str, workspace: str, figures: Mapping[str, Attributes]) -> None:
+    """Keeps them for the next time."""
+    user_cache.keep(_name(lineage, workspace), json.dumps(figures).encode())
+
+
+def _name(lineage: str, workspace: str) -> str:
+    return f"figures-{lineage}-{workspace}.json"
