@@ -112,7 +112,8 @@ class Claim:
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
     ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
     reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
-    certainly reads. None where that can not be told.
+    certainly reads. None where that can not be told. ``part``: which part of the subject is used, where it is not
+    the main one (a table's branch).
     """
 
     subject: str
@@ -122,6 +123,7 @@ class Claim:
     completes: bool = False
     tolerates: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
+    part: str | None = None
 
 
 class Reaction(StrEnum):

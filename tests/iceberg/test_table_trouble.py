@@ -194,7 +194,7 @@ def unreadable_fresh(lake: Lake) -> str:
 
 
 def test_a_full_disk_changes_nothing_and_is_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.io.pyarrow import PyArrowFileIO
 
     planned = made.plan("table.t", WIDER)
 
@@ -202,7 +202,7 @@ def test_a_full_disk_changes_nothing_and_is_told(made: Lake, monkeypatch: pytest
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqlCatalog, "_write_metadata", staticmethod(full))
+        patch.setattr(PyArrowFileIO, "new_output", full)
         outcome = made.session.driver("table").apply(made.request("table.t", planned))
         assert codes(outcome) == ["FII011"]
         assert isinstance(outcome, NotApplied)

@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,20 +14,24 @@ from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
-from flareiac_iceberg.table.commit import Conflict, Exists, commit, commit_on, create, drop
+from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, requirements
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
+from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates
-from flareiac_iceberg.table.metadata import created_by, load, taken_apart
+from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
 from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
 from flareiac_iceberg.table.restore import messages, rows, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
 from flareiac_iceberg.table.restore import updates as restore_updates
-from flareiac_iceberg.table.spec import spec_of
+from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
 
 ATTEMPTS: Final = 20
 """Commits that are tried beside busy writers before giving up."""
+_FOLLOWS: Final = ("branch", "tag")
+"""What a new table gets in a second commit."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
 
@@ -117,7 +121,8 @@ class TableDriver:
             if way.head == way.target.id:
                 said: tuple[str, ...] = (f"{request.address} stands at snapshot {way.head} already",)
                 return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=said)
-            commit_on(self._connections, target, restore_requirements(found[1], way), restore_updates(found[1], way, now=time.time()))
+            made = restore_updates(found[1], way, now=time.time())
+            commit(self._connections, target, found, made, restore_requirements(found[1], way))
             return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))
@@ -147,7 +152,7 @@ class TableDriver:
         if found is None:
             return None
         if request.payload["requirements"] is None:
-            return _applied(planned, found) if created_by(found[1]) == request.key else None
+            return _as_created(planned, found) if created_by(found[1]) == request.key else None
         return _applied(planned, found) if _nothing_left(request, planned, found) else None
 
     def _create(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
@@ -161,41 +166,76 @@ class TableDriver:
         found = self._metadata(target)
         if found is None or created_by(found[1]) != request.key:
             return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
-        return _applied(planned, found, message)
+        return self._completed(request, target, planned, message)
+
+    def _completed(self, request: ApplyRequest, target: Target, planned: Attributes, message: str) -> Outcome:
+        """What a catalog does not take together with a new table follows in a commit of its own."""
+
+        def missing(found: tuple[str, Attributes]) -> tuple[Change, ...]:
+            spec, identity = taken_apart(found[1], found[0])
+            return difference(spec_of(planned), NOTHING, _known(spec, identity, found[1], planned, {})).changes
+
+        return self._in_one_commit(request, target, planned, missing, lambda _found: None, message)
 
     def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
-        changes = tuple(_known(decode(item), planned) for item in request.payload["changes"])
+        changes = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
+
+        def needed(found: tuple[str, Attributes]) -> tuple[Change, ...]:
+            return () if _nothing_left(request, planned, found) else changes
+
+        def trouble(found: tuple[str, Attributes]) -> Diagnostic | None:
+            return _requirements(request, target, found, changes)
+
+        return self._in_one_commit(request, target, planned, needed, trouble, f"changed {target.full_name} in one commit")
+
+    def _in_one_commit(
+        self,
+        request: ApplyRequest,
+        target: Target,
+        planned: Attributes,
+        needed: Callable[[tuple[str, Attributes]], tuple[Change, ...]],
+        trouble: Callable[[tuple[str, Attributes]], Diagnostic | None],
+        message: str,
+    ) -> Outcome:
+        """Commits what is needed on top of what is there, again and again while others commit first."""
         pause = _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
             found = self._metadata(target)
             if found is None:
                 return NotApplied(diagnostics=(_moved(target, "it is gone"),))
-            if _nothing_left(request, planned, found):
-                return _applied(planned, found)
-            trouble = _requirements(request, target, found)
-            if trouble is not None:
-                return NotApplied(diagnostics=(trouble,))
+            changes = needed(found)
+            if not changes:
+                return _applied(planned, found, *([message] if attempt == 0 and request.payload["requirements"] is None else []))
+            problem = trouble(found)
+            if problem is not None:
+                return NotApplied(diagnostics=(problem,))
             try:
-                commit(self._connections, target, found[1], updates(found[1], changes), empty=request.payload["empty"])
+                self._commit(target, found, changes, empty=request.payload["empty"])
             except Conflict:
                 request.progress(f"{target.full_name}: another writer committed first, trying again ({attempt + 1})")
             else:
-                return self._committed(target, planned)
+                return self._committed(target, planned, message)
             if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
                 break
             pause = min(pause * 2, _LONGEST_PAUSE)
         return NotApplied(diagnostics=(_starved(target),))
 
-    def _committed(self, target: Target, planned: Attributes) -> Outcome:
+    def _commit(self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], *, empty: bool) -> None:
+        metadata = found[1]
+        start = empty_snapshot(self._connections, target, metadata) if needs_start(changes, metadata) else None
+        made = updates(metadata, changes, start)
+        commit(self._connections, target, found, made, requirements(metadata, made, empty=empty))
+
+    def _committed(self, target: Target, planned: Attributes, message: str) -> Outcome:
         found = self._metadata(target)
         if found is None:
             return NotApplied(diagnostics=(_moved(target, "it was dropped right after the change"),))
-        return _applied(planned, found, f"changed {target.full_name} in one commit")
+        return _applied(planned, found, message)
 
     def _metadata(self, target: Target) -> tuple[str, Attributes] | None:
         """The location and content of the current metadata, or None if there is no such table."""
         pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
-        return None if pointer is None else (pointer.location, load(pointer.location))
+        return None if pointer is None else load_entry(pointer, target.catalog)
 
 
 def _planned(request: ApplyRequest) -> Attributes:
@@ -213,6 +253,13 @@ def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str)
     return Applied(attributes=planned, identity=identity, messages=messages)
 
 
+def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
+    """What is to be recorded of a table that this operation created, perhaps without what was to follow in a second commit."""
+    there = layout_of(taken_apart(found[1], found[0])[0])
+    behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
+    return _applied(planned | {name: there[name] for name in behind}, found)
+
+
 def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, Attributes]) -> bool:
     """Whether the table is the one that was planned for and satisfies what was planned already."""
     wanted = request.payload["requirements"]["uuid"]
@@ -221,16 +268,26 @@ def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, 
     spec, identity = taken_apart(found[1], found[0])
     known = request.recorded is not None and request.recorded.identity.get("uuid") == wanted
     recorded = _as_known(request.recorded) if known and request.recorded else NOTHING
-    observed = Known(spec=spec, field_ids=identity["field_ids"], defaults=identity["defaults"])
+    observed = _known(spec, identity, found[1], planned, recorded.tags)
     return not difference(spec_of(planned), recorded, observed).changes
 
 
 def _as_known(recorded: Recorded) -> Known:
     identity = recorded.identity
-    return Known(spec=spec_of(recorded.attributes), field_ids=identity.get("field_ids") or {}, defaults=identity.get("defaults") or {})
+    return Known(
+        spec=spec_of(recorded.attributes),
+        field_ids=identity.get("field_ids") or {},
+        defaults=identity.get("defaults") or {},
+        tags=identity.get("tags") or {},
+    )
 
 
-def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attributes]) -> Diagnostic | None:
+def _known(spec: TableSpec, identity: Attributes, metadata: Attributes, planned: Attributes, tags: Mapping[str, int]) -> Known:
+    gone = frozenset(lost(wanted_snapshots(spec_of(planned), tags), metadata))
+    return Known(spec=spec, field_ids=identity["field_ids"], defaults=identity["defaults"], tags=identity["tags"], gone=gone)
+
+
+def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]) -> Diagnostic | None:
     _, identity = taken_apart(found[1], found[0])
     wanted = request.payload["requirements"]
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
@@ -239,10 +296,11 @@ def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attri
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
     if request.payload["empty"] and identity["snapshot_id"] is not None:
         return _moved(target, "rows were written since the plan was made, and a not null column needs a table without rows")
-    return None
+    against = contradiction(found[1], changes)
+    return None if against is None else _moved(target, against)
 
 
-def _known(change: Change, planned: Attributes) -> Change:
+def _filled(change: Change, planned: Attributes) -> Change:
     """A change with a value that was unknown at plan time filled in."""
     match change:
         case SetProperty(name=name, new=new) if new is UNKNOWN:

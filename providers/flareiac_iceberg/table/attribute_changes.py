@@ -10,6 +10,7 @@ from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
 from flareiac_iceberg.column_types import render
+from flareiac_iceberg.table.branch_blocks import named_changes
 from flareiac_iceberg.table.changes import SetProperty
 from flareiac_iceberg.table.diff import Difference
 from flareiac_iceberg.table.refusals import same_location
@@ -30,7 +31,8 @@ def attribute_changes(
         old["partition_by"] = _live_names(old["partition_by"], live["partition_by"], new["partition_by"] or [])
     _order(new, old, live)
     changes = classify(new, old, live)
-    return (*_renamed(found), *_folded(changes, new, old or {}, live), *_lost_defaults(wanted, found))
+    named = named_changes(desired, recorded, layout_of(found.observed), found.ended)
+    return (*_renamed(found), *_folded(changes, new, old or {}, live), *_lost_defaults(wanted, found), *named)
 
 
 def settled(change: AttributeChange) -> bool:
@@ -40,7 +42,8 @@ def settled(change: AttributeChange) -> bool:
 
 def created(desired: Attributes, wanted: TableSpec) -> tuple[AttributeChange, ...]:
     """The attributes of a table that is to be created."""
-    return tuple(_folded(classify(_shape(desired, wanted, wanted), None, None), _shape(desired, wanted, wanted), {}, {}))
+    new = _shape(desired, wanted, wanted)
+    return (*_folded(classify(new, None, None), new, {}, {}), *named_changes(desired, None, {}))
 
 
 def drift_texts(changes: Iterable[AttributeChange]) -> tuple[str, ...]:
@@ -53,7 +56,7 @@ def _shape(attributes: Attributes, spec: TableSpec, wanted: TableSpec) -> Attrib
     layout = layout_of(spec)
     columns = None if wanted.columns is None else layout["columns"]
     shaped = {name: attributes.get(name) for name in STATE_ONLY}
-    shaped |= {name: value for name, value in layout.items() if name not in ("columns", "column_order")}
+    shaped |= {name: value for name, value in layout.items() if name not in ("columns", "column_order", "branch", "tag")}
     shaped["column"] = columns
     shaped["column_order"] = None if columns is None else layout["column_order"]
     return shaped
@@ -188,6 +191,8 @@ def _subject(path: AttributePath) -> str:
             return f'the {part} of column "{name}"'
         case ("comment",):
             return "the table's comment"
+        case ("branch" | "tag" as kind, name, *part):
+            return f'the {part[0]} of {kind} "{name}"' if part else f'{kind} "{name}"'
         case _:
             return render_path(path)
 

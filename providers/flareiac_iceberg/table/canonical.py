@@ -9,9 +9,10 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.choice import chosen_catalog
+from flareiac_iceberg.catalog.choice import chosen_catalog, place_of
 from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
+from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.rename import declared_steps
 from flareiac_iceberg.table.spec import (
     Column,
@@ -83,13 +84,14 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "tags": _sorted(wanted.get("tags")),
         "on_destroy": wanted.get("on_destroy") or "retain",
         "renamed": _renamed(wanted.get("renamed"), columns, diagnostics),
+        **branches_and_tags(wanted, diagnostics),
     }
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """A table holds its name in its catalog: two blocks can not both be it."""
     catalog = references.get(attributes["catalog"].address)
-    where = f"{catalog.attributes['uri']}#{catalog.attributes['name']}" if catalog else str(attributes["catalog"])
+    where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
     return (Claim(subject=subject, holder=address, relation=Relation.REAL_NAME, reason=""),)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.table.spec import PartitionField, SortField, partition_data, sort_data
+from flareiac_iceberg.table.spec import Branch, PartitionField, SnapshotTag, SortField, partition_data, sort_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +137,56 @@ class UpgradeFormat:
     new: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeBranch:
+    """A branch that starts where main stands when the change is made, or with no rows where main has none."""
+
+    name: str
+    branch: Branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepBranch:
+    """``branch`` is all that holds of it from now on."""
+
+    name: str
+    branch: Branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropBranch:
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeSnapshotTag:
+    """``tag.snapshot_id`` None: the snapshot on which main stands when the change is made."""
+
+    name: str
+    tag: SnapshotTag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSnapshotTag:
+    name: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepSnapshotTag:
+    """``retain`` in ms from now on."""
+
+    name: str
+    old: int | None
+    retain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSnapshotTag:
+    name: str
+
+
 Change: TypeAlias = (
     CreateTable
     | RenameColumn
@@ -158,6 +208,13 @@ Change: TypeAlias = (
     | SetTableComment
     | SetTag
     | UpgradeFormat
+    | MakeBranch
+    | KeepBranch
+    | DropBranch
+    | MakeSnapshotTag
+    | MoveSnapshotTag
+    | KeepSnapshotTag
+    | DropSnapshotTag
 )
 
 _KINDS: Final = {kind.__name__: kind for kind in get_args(Change)}
@@ -181,6 +238,8 @@ def _plain(value: Data) -> Data:
             return partition_data(value)
         case SortField():
             return sort_data(value)
+        case Branch() | SnapshotTag():
+            return dataclasses.asdict(value)
         case tuple():
             return [_plain(item) for item in value]
         case _:
@@ -188,8 +247,14 @@ def _plain(value: Data) -> Data:
 
 
 def _typed(name: str, value: Data) -> Data:
-    if name == "field":
-        return PartitionField(**value)
-    if name == "fields":
-        return tuple(SortField(**item) for item in value)
-    return tuple(value) if isinstance(value, list) else value
+    match name:
+        case "field":
+            return PartitionField(**value)
+        case "fields":
+            return tuple(SortField(**item) for item in value)
+        case "branch":
+            return Branch(**value)
+        case "tag":
+            return SnapshotTag(**value)
+        case _:
+            return tuple(value) if isinstance(value, list) else value

@@ -1,11 +1,13 @@
 """Carries changes into a catalog through pyiceberg: one commit, with requirements. Touches the world; imports pyiceberg when needed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
+from flareiac_iceberg.table.pointer_commit import commit_pointer
 from flareiac_iceberg.table.read import Target
 
 
@@ -57,14 +59,25 @@ def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
             raise
 
 
-def commit(connections: Connections, target: Target, metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> None:
-    """One commit on top of this metadata's uuid and ids; with ``empty`` only if there are no rows. Raises ``Conflict`` or ``Failure``."""
-    commit_on(connections, target, requirements(metadata, empty=empty), updates)
+def commit(
+    connections: Connections, target: Target, found: tuple[str, Attributes], updates: Sequence[Attributes], needs: Iterable[Attributes]
+) -> None:
+    """One commit on top of ``found``, the table's metadata file and what is in it. Raises ``Conflict`` or ``Failure``.
 
-
-def commit_on(connections: Connections, target: Target, needs_met: Iterable[Attributes], updates: Iterable[Attributes]) -> None:
-    """One commit, if these requirements are met. Raises ``Conflict`` or ``Failure``."""
+    A database has nothing but the row that names the file, which must not have moved; another catalog checks ``needs`` itself.
+    """
     catalog = connections.get(target.catalog)  # before the imports, as in ``create``
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    if not isinstance(catalog, SqlCatalog):
+        _commit_if(catalog, target, needs, updates)
+        return
+    with trouble_told(target.catalog):
+        if not commit_pointer(catalog, target, *found, updates):
+            raise Conflict(target.full_name)
+
+
+def _commit_if(catalog: Any, target: Target, needs_met: Iterable[Attributes], updates: Iterable[Attributes]) -> None:
     from pydantic import TypeAdapter
     from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
     from pyiceberg.table.update import TableRequirement, TableUpdate
@@ -81,14 +94,15 @@ def commit_on(connections: Connections, target: Target, needs_met: Iterable[Attr
             raise Conflict(str(conflict)) from conflict
 
 
-def requirements(metadata: Attributes, *, empty: bool) -> list[Attributes]:
-    """What must still hold when the commit is made: everything that the updates were computed from."""
+def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> list[Attributes]:
+    """What must still hold when the commit is made: all that the updates were computed from; with ``empty``, that there are no rows."""
     needs: list[Attributes] = [
         {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},
         {"type": "assert-current-schema-id", "current-schema-id": metadata.get("current-schema-id", 0)},
         {"type": "assert-last-assigned-field-id", "last-assigned-field-id": metadata["last-column-id"]},
         {"type": "assert-default-spec-id", "default-spec-id": metadata.get("default-spec-id", 0)},
         {"type": "assert-default-sort-order-id", "default-sort-order-id": metadata.get("default-sort-order-id", 0)},
+        *branches.requirements(metadata, updates),
     ]
     if metadata.get("last-partition-id") is not None:
         needs.append({"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": metadata["last-partition-id"]})

@@ -5,10 +5,11 @@ What nobody declared is left alone: an extra column or property is neither dropp
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Data
 from flareiac_iceberg.column_types import render
+from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
     AddColumn,
     AddPartitionField,
@@ -36,11 +37,16 @@ from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, TableSpec, c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A table record with the field ids of its columns (empty where they are not known) and the defaults that were written into it."""
+    """A table record with the field ids of its columns (empty where they are not known) and the defaults that were written into it.
+
+    ``tags``: where its tags stand; ``gone``: snapshots that tags need and the table does not have.
+    """
 
     spec: TableSpec
     field_ids: Mapping[str, int]
     defaults: Mapping[str, str]
+    tags: Mapping[str, int] = field(default_factory=dict)
+    gone: frozenset[int] = frozenset()
 
 
 NOTHING = Known(spec=TableSpec(), field_ids={}, defaults={})
@@ -54,6 +60,8 @@ class Difference:
     renames: Renames
     observed: TableSpec
     recorded: TableSpec
+    ended: tuple[str, ...] = ()
+    """Declared tags whose time ran out."""
 
 
 def difference(desired: TableSpec, recorded: Known, observed: Known) -> Difference:
@@ -74,7 +82,9 @@ def difference(desired: TableSpec, recorded: Known, observed: Known) -> Differen
     if desired.sort_by is not None and desired.sort_by != there.sort_by:
         changes.append(SetSortOrder(fields=desired.sort_by))
     changes += _settings(desired, was, there, set(recorded.defaults) - set(observed.defaults))
-    return Difference(changes=tuple(changes), renames=renames, observed=there, recorded=was)
+    changes += branches.changes(desired, was, there, recorded.tags, observed.gone)
+    ended = branches.ended(desired, there, recorded.tags, observed.gone)
+    return Difference(changes=tuple(changes), renames=renames, observed=there, recorded=was, ended=ended)
 
 
 def _columns(desired: Mapping[str, Column], recorded: Mapping[str, Column], observed: Mapping[str, Column]) -> Iterable[Change]:

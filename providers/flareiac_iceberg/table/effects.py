@@ -11,8 +11,15 @@ from flareiac_iceberg.table.changes import (
     AddPartitionField,
     Change,
     CreateTable,
+    DropBranch,
     DropColumn,
+    DropSnapshotTag,
+    KeepBranch,
+    KeepSnapshotTag,
+    MakeBranch,
+    MakeSnapshotTag,
     MoveColumn,
+    MoveSnapshotTag,
     RemovePartitionField,
     RemoveProperty,
     RenameColumn,
@@ -29,10 +36,13 @@ from flareiac_iceberg.table.changes import (
     UpgradeFormat,
     WidenType,
 )
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES
+from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Branch, duration_text
 
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."
+_FROM_MAIN: Final = "It starts where main stands when this is applied."
+_NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
+_ONLY_THERE: Final = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
 _BY_ID: Final = "Iceberg finds columns by field id: old rows keep their values under the new name."
 
 
@@ -86,6 +96,31 @@ def step(change: Change) -> Step:  # one line for each member of the union
             return Step(text=f"remove tag {name}" if new is None else f"set tag {name} to {_shown(new)}", effect=Effect.METADATA)
         case UpgradeFormat(old=old, new=new):
             return Step(text=f"upgrade from format version {old} to {new}", effect=Effect.IRREVERSIBLE)
+        case MakeBranch(name=name, branch=branch):
+            return Step(text=f"create branch {name}{_kept(branch.retain)}", effect=Effect.METADATA, why=_FROM_MAIN)
+        case KeepBranch(name=name, branch=branch):
+            return Step(text=f"keep branch {name}{_kept(branch.retain)}{_snapshots(branch)}", effect=Effect.METADATA, why=_NEXT_EXPIRY)
+        case DropBranch(name=name):
+            return Step(text=f"drop branch {name}", effect=Effect.LOSES_DATA, why=_ONLY_THERE)
+        case MakeSnapshotTag(name=name, tag=tag):
+            where = "the snapshot on which main stands then" if tag.snapshot_id is None else f"snapshot {tag.snapshot_id}"
+            return Step(text=f"create tag {name} at {where}{_kept(tag.retain)}", effect=Effect.METADATA)
+        case MoveSnapshotTag(name=name, old=old, new=new):
+            why = f"Snapshot {old} is no longer kept by this name, and may expire."
+            return Step(text=f"move tag {name} from snapshot {old} to snapshot {new}", effect=Effect.METADATA, why=why)
+        case KeepSnapshotTag(name=name, retain=retain):
+            return Step(text=f"keep tag {name}{_kept(retain)}", effect=Effect.METADATA, why=_NEXT_EXPIRY)
+        case DropSnapshotTag(name=name):
+            return Step(text=f"drop tag {name}", effect=Effect.METADATA, why="Its snapshot is no longer kept by this name, and may expire.")
+
+
+def _kept(retain: int | None) -> str:
+    return "" if retain is None else f", kept for {duration_text(retain)}"
+
+
+def _snapshots(branch: Branch) -> str:
+    least = "" if branch.min_snapshots_to_keep is None else f", with at least {branch.min_snapshots_to_keep} snapshots"
+    return least + ("" if branch.max_snapshot_age is None else f", snapshots for {duration_text(branch.max_snapshot_age)}")
 
 
 def _place(change: AddColumn) -> str:
@@ -209,6 +244,13 @@ def verdict(change: Change) -> Verdict:
             | SetProperty()
             | RemoveProperty()
             | UpgradeFormat()
+            | MakeBranch()
+            | KeepBranch()
+            | DropBranch()
+            | MakeSnapshotTag()
+            | MoveSnapshotTag()
+            | KeepSnapshotTag()
+            | DropSnapshotTag()
         ):
             return _UNHURT
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.column_types import ColumnType, List, Map, Primitive, Struct, parse
+from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
     AddColumn,
     AddPartitionField,
@@ -184,8 +185,11 @@ def new_order(fields: Iterable[SortField], ids: dict[str, int], order_id: int = 
     return {"order-id": order_id if rows else 0, "fields": rows}
 
 
-def updates(metadata: Attributes, changes: Iterable[Change]) -> list[Attributes]:
-    """The updates that carry out these changes, in the order that Iceberg needs: format, schema, layout, properties."""
+def updates(metadata: Attributes, changes: Iterable[Change], start: Attributes | None = None) -> list[Attributes]:
+    """The updates that carry out these changes, in the order that Iceberg needs: format, schema, layout, properties, branches and tags.
+
+    ``start``: an empty snapshot for branches of a table without rows.
+    """
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])
     version = max([metadata["format-version"], *(item.new for item in steps if isinstance(item, UpgradeFormat))])
@@ -199,6 +203,7 @@ def updates(metadata: Attributes, changes: Iterable[Change]) -> list[Attributes]
     found += _spec_updates(metadata, steps, ids, version)
     found += _order_updates(metadata, steps, ids)
     found += _property_updates(metadata.get("properties") or {}, steps)
+    found += branches.updates(metadata, steps, start)
     return found
 
 

@@ -4,13 +4,16 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac_iceberg.catalog.spec import local_path
+from flareiac_iceberg.catalog.files import read_file
+from flareiac_iceberg.catalog.pointers import Pointer
+from flareiac_iceberg.catalog.spec import CatalogSpec
+from flareiac_iceberg.table.branches import branches_of, tags_of
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
     COMMENT_PROPERTY,
@@ -40,14 +43,27 @@ class Node:
     doc: str
 
 
-def load(location: str) -> Attributes:
+def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
+    """The current metadata of a catalog's entry, and the location that it is of. Raises ``Failure`` as ``load`` does."""
+    if pointer.fetch is None:
+        return pointer.location, load(pointer.location, catalog)
+    location, data = pointer.fetch()
+    return location, _checked(location, lambda: data)
+
+
+def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:
     """The metadata in a file. Raises ``Failure`` when it can not be read or is no table metadata."""
-    path = local_path(location)
-    if path is None:
-        raise Failure(_unreadable(location, "metadata outside of local or mounted folders can not be read yet"))
+
+    def parsed() -> Data:
+        content = read_file(location, catalog)
+        return json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+
+    return _checked(location, parsed)
+
+
+def _checked(location: str, given: Callable[[], Data]) -> Attributes:
     try:
-        content = path.read_bytes()
-        data = json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+        data = given()
         if not isinstance(data, dict) or "format-version" not in data:
             raise ValueError("it is JSON, but no table metadata")
         taken_apart(data, location)
@@ -142,6 +158,8 @@ def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attribu
         format_version=metadata["format-version"],
         location=metadata["location"],
         tags={name.removeprefix(TAGS_PREFIX): value for name, value in properties.items() if name.startswith(TAGS_PREFIX)},
+        branches=branches_of(metadata),
+        snapshot_tags=tags_of(metadata),
     )
     return spec, _identity(metadata, location, {node.path: node.id for node in levels})
 
@@ -171,6 +189,7 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "field_ids": field_ids,
         "sorted_ids": sorted({item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}),
         "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
+        "tags": {name: tag.snapshot_id for name, tag in tags_of(metadata).items()},
         WRITERS: writers(metadata),
     }
 

@@ -1,11 +1,13 @@
 """What apply would do with a table: action, typed changes, blockers, drift. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
+from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
@@ -93,15 +95,22 @@ def _back(recorded: Recorded | None) -> tuple[str, ...]:
 
 
 def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
+    changes = tuple(branches.changes(wanted, TableSpec(), TableSpec(), {}, frozenset()))
+    nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
-        return ()
+        return nameless
     blocker = Blocker(
         code="FII022",
         summary="the table does not exist, and no columns are declared to create it with",
         why="Without column blocks FlareIaC does not manage a table's schema, so the table must be there.",
         ways_out=('column "id" {\n  type = "long"\n}',),
     )
-    return (blocker,)
+    return (blocker, *nameless)
+
+
+def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
+    """A table that is to be made has none of them."""
+    return frozenset(item.snapshot_id for item in wanted.snapshot_tags.values() if item.snapshot_id is not None)
 
 
 def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
@@ -138,6 +147,8 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         *_moved(request, desired),
         *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None, ever_sorted=_ever_sorted(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
+        *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),
+        *branches.still_written(found.changes, _claims(request)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
@@ -152,7 +163,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         planned=desired,
         changes=changes,
         steps=tuple(map(step, found.changes)) + _state_steps(desired, state_only=state_only and recorded is not None),
-        reasons=_suggestions(found),
+        reasons=(*_suggestions(found), *_ended(found)),
         blockers=blockers,
         disturbs=disturbances(found.changes),
         drift=drift_texts(changes) if recorded else (),
@@ -192,7 +203,17 @@ def _known(record: Recorded | Present | None) -> Known:
     if record is None:
         return NOTHING
     identity = record.identity
-    return Known(spec=spec_of(record.attributes), field_ids=identity.get("field_ids") or {}, defaults=identity.get("defaults") or {})
+    return Known(
+        spec=spec_of(record.attributes),
+        field_ids=identity.get("field_ids") or {},
+        defaults=identity.get("defaults") or {},
+        tags=identity.get("tags") or {},
+        gone=_gone(record),
+    )
+
+
+def _gone(record: Recorded | Present) -> frozenset[int]:
+    return frozenset(record.identity.get("gone") or ())
 
 
 def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
@@ -264,6 +285,11 @@ def _suggestions(found: Difference) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _ended(found: Difference) -> Iterator[str]:
+    for name in found.ended:
+        yield f"the time of tag {name} ran out, and its snapshot expired; its block can be removed"
+
+
 def _type_text(columns: Data, path: str) -> str:
     return render(type_at(columns, path))
 
@@ -289,7 +315,16 @@ def _fingerprint(wanted: TableSpec, recorded: Recorded | None, observed: Present
     return {
         **{name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")},
         "properties": {name: live.get(name) for name in sorted(declared)},
+        **{kind: _declared_refs(kind, wanted, recorded, observed) for kind in ("branch", "tag")},
     }
+
+
+def _declared_refs(kind: str, wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
+    """How the declared branches (or tags) are; never where a branch stands, which moves beside a live stream."""
+    desired = wanted.branches if kind == "branch" else wanted.snapshot_tags
+    declared = {*desired, *((recorded.attributes.get(kind) or {}) if recorded else {})}
+    live = observed.attributes.get(kind) or {}
+    return {name: live.get(name) for name in sorted(declared)}
 
 
 def _payload(changes: tuple[Change, ...], observed: Present | None, *, empty: bool = False) -> Attributes:

@@ -7,11 +7,12 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.pointers import Pointer, tables_in, unreadable
+from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in, unreadable
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
-from flareiac_iceberg.table.metadata import load, taken_apart
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of
+from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
+from flareiac_iceberg.table.metadata import load_entry, taken_apart
+from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
 from flareiac_iceberg.table.writers import since
 
 
@@ -86,24 +87,23 @@ def group(requests: Sequence[ReadRequest]) -> dict[tuple[str, str], Mapping[str,
 
 def key_of(target: Target) -> tuple[str, str]:
     """What two tables share that one query answers for."""
-    return (f"{target.catalog.database}#{target.catalog.name}", target.namespace)
+    return (target.catalog.place, target.namespace)
 
 
 def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer] | None) -> Observation:
     """What is there, from the entries of the table's namespace. Raises ``Failure`` where that can not be known."""
     recorded = request.recorded
-    if entries is None and recorded is not None and not target.catalog.database.parent.is_dir():
-        folder = target.catalog.database.parent
+    if entries is None and recorded is not None and (folder := missing_folder(target.catalog)) is not None:
         return Unreadable(diagnostic=unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))
     pointer = (entries or {}).get(target.name)
     if pointer is None:
-        why = f"there is no catalog {target.catalog.database} yet" if entries is None else f"the catalog has no table {target.full_name}"
+        why = f"there is no catalog {target.catalog.shown} yet" if entries is None else f"the catalog has no table {target.full_name}"
         return Missing(reason=why)
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
         return Present(attributes=recorded.attributes, identity=since(recorded.identity, recorded.identity))
-    return present(request, pointer.location)
+    return present(request, *load_entry(pointer, target.catalog))
 
 
 def _view(target: Target) -> Diagnostic:
@@ -114,14 +114,23 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     """Whether nothing can differ: same metadata file, and nothing is declared that was not recorded of it."""
     recorded = request.recorded
     assert recorded is not None, "only a recorded table can be unchanged"
-    return recorded.identity.get("metadata_location") == location and request.desired in (None, recorded.attributes)
+    if recorded.identity.get("metadata_location") != location:
+        return False
+    # What a state of an earlier version does not mention was not managed then.
+    return request.desired is None or _said(request.desired) == _said(recorded.attributes)
 
 
-def present(request: ReadRequest, location: str) -> Present:
+def _said(attributes: Attributes) -> Attributes:
+    return {name: value for name, value in attributes.items() if value is not None}
+
+
+def present(request: ReadRequest, location: str, metadata: Attributes) -> Present:
     """The table in a metadata file."""
-    spec, identity = taken_apart(load(location), location)
+    spec, identity = taken_apart(metadata, location)
     frame = request.recorded.attributes if request.recorded else request.desired
     assert frame is not None, "a table is declared or recorded"
+    tags = (request.recorded.identity.get("tags") or {}) if request.recorded else {}
+    identity["gone"] = list(lost(wanted_snapshots(spec_of(request.desired or frame), tags), metadata))
     return Present(
         attributes=observed_attributes(frame, spec),
         identity=since(identity, request.recorded.identity if request.recorded else None),
@@ -140,6 +149,9 @@ def _unmanaged(spec: TableSpec, records: Sequence[Attributes]) -> tuple[str, ...
     columns = [record["columns"] for record in records if record["columns"] is not None]
     if columns:
         found += [f'column "{path}"' for path in spec.columns or {} if not any(path in item for item in columns)]
+    for kind, there in (("branch", spec.branches), ("tag", spec.snapshot_tags)):
+        names = (name for name in there if not any(name in (record.get(kind) or {}) for record in records))
+        found += [f'{kind} "{name}"' for name in names if not name.startswith(OWN_TAGS)]
     properties = [record["properties"] for record in records if record["properties"] is not None]
     if properties:
         names = (name for name in spec.properties or {} if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES)

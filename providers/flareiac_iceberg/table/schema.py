@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
-from flareiac.sdk.validators import not_empty, one_of
+from flareiac.sdk.validators import between, is_duration, not_empty, one_of
 
 COLUMN: Final = Block(
     description="One column; the order of the blocks is the order of the columns.",
@@ -17,6 +17,43 @@ COLUMN: Final = Block(
         ),
         "comment": Attribute(type=STRING, description="The column's comment.", effect="metadata only"),
         "tags": Attribute(type=ListType(STRING), description="Words kept with the column, in a table property.", effect="metadata only"),
+    },
+)
+
+BRANCH: Final = Block(
+    description="A branch beside main, made where main stands when it is first applied.",
+    attributes={
+        "retain": Attribute(
+            type=STRING,
+            description="How long the branch outlives its last snapshot when snapshots expire. Default: as the table says, or for good.",
+            validators=(is_duration,),
+            effect="metadata only",
+        ),
+        "min_snapshots_to_keep": Attribute(
+            type=NUMBER,
+            description="How many of its snapshots an expiry leaves at least.",
+            validators=(between(1),),
+            effect="metadata only",
+        ),
+        "max_snapshot_age": Attribute(
+            type=STRING, description="From which age on its snapshots may expire.", validators=(is_duration,), effect="metadata only"
+        ),
+    },
+)
+TAG: Final = Block(
+    description="A name for one snapshot, which does not expire while it has it.",
+    attributes={
+        "snapshot_id": Attribute(
+            type=NUMBER,
+            description="The snapshot. Default: the one on which main stands when the tag is made; the tag then stays there.",
+            effect="metadata only",
+        ),
+        "retain": Attribute(
+            type=STRING,
+            description="How long the tag is kept, counted from its snapshot's time. Default: as the table says, or for good.",
+            validators=(is_duration,),
+            effect="metadata only",
+        ),
     },
 )
 
@@ -68,5 +105,9 @@ SCHEMA: Final = Block(
             effect="state only",
         ),
     },
-    blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN)},
+    blocks={
+        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN),
+        "branch": NestedBlock(nesting=Nesting.MAP, block=BRANCH),
+        "tag": NestedBlock(nesting=Nesting.MAP, block=TAG),
+    },
 )

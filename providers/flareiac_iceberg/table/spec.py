@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg.column_types import ColumnType, Field, build, head, parts
 
 COMMENT_PROPERTY: Final = "comment"
@@ -83,6 +84,23 @@ class SortField:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """How long a branch and its snapshots are kept. Times in ms; None: not managed (observed: not set)."""
+
+    retain: int | None = None
+    min_snapshots_to_keep: int | None = None
+    max_snapshot_age: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotTag:
+    """A name for a snapshot. ``snapshot_id`` None: of whichever it is; ``retain`` in ms, None: not managed (observed: not set)."""
+
+    snapshot_id: int | None = None
+    retain: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """What is declared, recorded or observed of a table. None: not managed (observed: not set)."""
 
@@ -97,6 +115,8 @@ class TableSpec:
     location: str | None = None
     tags: Mapping[str, Data] | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
+    branches: Mapping[str, Branch] = field(default_factory=dict)
+    snapshot_tags: Mapping[str, SnapshotTag] = field(default_factory=dict)
 
 
 def spec_of(attributes: Attributes) -> TableSpec:
@@ -114,6 +134,8 @@ def spec_of(attributes: Attributes) -> TableSpec:
         location=attributes["location"],
         tags=attributes["tags"],
         renamed=attributes.get("renamed") or {},
+        branches={name: _branch(item) for name, item in (attributes.get("branch") or {}).items()},
+        snapshot_tags={name: _snapshot_tag(item) for name, item in (attributes.get("tag") or {}).items()},
     )
 
 
@@ -132,6 +154,8 @@ def layout_of(spec: TableSpec) -> Attributes:
         "format_version": spec.format_version,
         "location": spec.location,
         "tags": None if spec.tags is None else dict(spec.tags),
+        "branch": {name: branch_data(item) for name, item in spec.branches.items()} or None,
+        "tag": {name: snapshot_tag_data(item) for name, item in spec.snapshot_tags.items()} or None,
     }
 
 
@@ -149,6 +173,46 @@ def partition_data(item: PartitionField) -> Attributes:
 def sort_data(item: SortField) -> Attributes:
     """A sort field as plain data."""
     return {"transform": item.transform, "column": item.column, "param": item.param, "direction": item.direction, "nulls": item.nulls}
+
+
+def branch_data(item: Branch) -> Attributes:
+    """A branch as plain data, times as texts."""
+    return {
+        "retain": duration_text(item.retain),
+        "min_snapshots_to_keep": item.min_snapshots_to_keep,
+        "max_snapshot_age": duration_text(item.max_snapshot_age),
+    }
+
+
+def snapshot_tag_data(item: SnapshotTag) -> Attributes:
+    """A tag as plain data, times as texts."""
+    return {"snapshot_id": item.snapshot_id, "retain": duration_text(item.retain)}
+
+
+def _branch(data: Attributes) -> Branch:
+    return Branch(
+        retain=_milliseconds(data["retain"]),
+        min_snapshots_to_keep=data["min_snapshots_to_keep"],
+        max_snapshot_age=_milliseconds(data["max_snapshot_age"]),
+    )
+
+
+def _snapshot_tag(data: Attributes) -> SnapshotTag:
+    return SnapshotTag(snapshot_id=data["snapshot_id"], retain=_milliseconds(data["retain"]))
+
+
+def _milliseconds(text: str | None) -> int | None:
+    return None if text is None else parse_duration(text)
+
+
+_UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
+
+
+def duration_text(milliseconds: int | None) -> str | None:
+    """The shortest text of a duration, ``7d`` for ``168h``; None stays None."""
+    if milliseconds is None:
+        return None
+    return next(f"{milliseconds // size}{unit}" for unit, size in _UNITS if milliseconds % size == 0)
 
 
 def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False) -> dict[str, Column]:

@@ -31,6 +31,7 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
                     completes=is_finite(attributes) and attributes["run"] != "manual" and not attributes["stopped"],
                     tolerates=("added columns",) if _takes_added_columns(attributes, output) else (),
                     columns=given.get(output["from"].lower()),
+                    part=output["branch"],
                 )
             )
     if attributes["checkpoint_location"] is not None:

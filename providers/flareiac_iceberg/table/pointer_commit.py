@@ -1,0 +1,94 @@
+"""Commits to a catalog that is a database: a new metadata file, and the table's row moved to it if nobody moved it before.
+
+Touches the world. Because the row must still name the very file that a change was computed from, nobody's commit in between is overwritten:
+not even of properties, for which Iceberg has no requirement.
+"""
+
+import gzip
+import json
+import re
+import time
+import uuid
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from flareiac.kernel.data import Attributes
+from flareiac_iceberg.table.metadata_update import updated
+from flareiac_iceberg.table.read import Target
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.io import FileIO
+
+_VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
+_DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
+
+
+def commit_pointer(catalog: "SqlCatalog", target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
+    """Whether the table stands at the new metadata; False if another commit came first. Raises OSError and SQLAlchemyError."""
+    after = updated(metadata, updates, location, int(time.time() * 1000))
+    new = _next_location(location, after)
+    io = _io(catalog, after, new)
+    try:
+        _write(io, new, after)
+    except OSError:
+        _delete(io, [new])
+        raise
+    if not _moved(catalog, target, location, new):
+        _delete(io, [new])
+        return False
+    if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
+        kept = {item["metadata-file"] for item in after["metadata-log"]}
+        _delete(io, [item["metadata-file"] for item in metadata.get("metadata-log") or () if item["metadata-file"] not in kept])
+    return True
+
+
+def _next_location(location: str, metadata: Attributes) -> str:
+    found = _VERSION.fullmatch(location)
+    number = int(found[1]) + 1 if found else 0
+    properties = metadata["properties"]
+    folder = (properties.get("write.metadata.path") or f"{metadata['location'].rstrip('/')}/metadata").rstrip("/")
+    packed = ".gz" if (properties.get("write.metadata.compression-codec") or "").lower() == "gzip" else ""
+    return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
+
+
+def _io(catalog: "SqlCatalog", metadata: Attributes, location: str) -> "FileIO":
+    from pyiceberg.io import load_file_io
+
+    return load_file_io({**catalog.properties, **metadata["properties"]}, location)
+
+
+def _write(io: "FileIO", location: str, metadata: Attributes) -> None:
+    content = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    with io.new_output(location).create() as stream:
+        stream.write(gzip.compress(content) if location.endswith(".gz.metadata.json") else content)
+
+
+def _moved(catalog: "SqlCatalog", target: Target, old: str, new: str) -> bool:
+    from pyiceberg.catalog.sql import IcebergTables
+    from sqlalchemy import update
+    from sqlalchemy.orm import Session
+
+    statement = (
+        update(IcebergTables)
+        .where(
+            IcebergTables.catalog_name == catalog.name,
+            IcebergTables.table_namespace == target.namespace,
+            IcebergTables.table_name == target.name,
+            IcebergTables.metadata_location == old,
+        )
+        .values(metadata_location=new, previous_metadata_location=old)
+    )
+    with Session(catalog.engine) as session:
+        moved: int = session.execute(statement).rowcount  # type: ignore[attr-defined]  # a statement that changes rows counts them
+        session.commit()
+    return moved == 1
+
+
+def _delete(io: "FileIO", locations: Iterable[str]) -> None:
+    """Removes files that nothing names any more; one that stays harms nobody."""
+    for location in locations:
+        try:
+            io.delete(location)
+        except OSError:
+            continue
