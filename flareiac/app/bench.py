@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
 from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
-from flareiac.sdk.provider import Driver, Observation, Project, Question, Session
+from flareiac.sdk.provider import Driver, Missing, Observation, Present, Project, Question, Session, Unreadable
 from flareiac.sdk.state import Damaged, StateStore
 
 
@@ -80,8 +80,13 @@ class Bench:
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
-    def load_configuration(self, snapshot: Snapshot, diagnostics: Diagnostics) -> Configuration:
-        """The project's configuration, evaluated with what the state knows of computed values."""
+    def load_configuration(
+        self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: Callable[[Question], Attributes | Diagnostic | None] | None = None
+    ) -> Configuration:
+        """The project's configuration, evaluated with what the state knows of computed values.
+
+        ``data`` answers for data blocks (``read_data`` asks their systems); without it nobody is asked about them.
+        """
         started = time.perf_counter()
 
         def inputs(files: ModuleFiles) -> Inputs:
@@ -91,7 +96,7 @@ class Bench:
             record = snapshot.resources.get(address)
             return record.identity if record else None
 
-        configuration = load_configuration(self.project, self.installed.registry, inputs, computed, diagnostics)
+        configuration = load_configuration(self.project, self.installed.registry, inputs, computed, diagnostics, data or _nothing)
         self.timings["configuration"] = time.perf_counter() - started
         return configuration
 
@@ -133,10 +138,25 @@ class Bench:
         assert isinstance(session, Performing), f"{provider} is named as performer and performs nothing"
         return session.perform(request)
 
+    def read_data(self, question: Question) -> Attributes | Diagnostic:
+        """What there is of a data block, or why that is not known."""
+        address = question.request.address
+        match self.observe([question])[address]:
+            case Present(attributes=attributes):
+                return attributes
+            case Missing(reason=reason):
+                return error("FIC060", f"{address} does not exist", f"A data block reads what others made, and {reason}.", address=address)
+            case Unreadable(diagnostic=diagnostic):
+                return diagnostic
+
     def close(self) -> None:
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
+
+
+def _nothing(_question: Question) -> None:
+    return None
 
 
 def _way_out(problem: Damaged) -> str:

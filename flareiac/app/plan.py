@@ -1,7 +1,7 @@
 """The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing but a cache."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -54,7 +54,8 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     diagnostics = Diagnostics()
     loaded = loaded or bench.load_state()
     _warn_of_interruption(loaded, diagnostics)
-    configuration = bench.load_configuration(loaded.snapshot, diagnostics)
+    data = _recorded_data(loaded.snapshot) if request.refresh is Refresh.NONE else bench.read_data
+    configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
@@ -134,6 +135,12 @@ def _figures(
     if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
         remember(snapshot.lineage, bench.project.workspace, found)
     return found
+
+
+def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Attributes | None]:
+    """What data blocks were when the resources that refer to them were applied."""
+    known = {address: attributes for record in snapshot.resources.values() for address, attributes in record.resolved.items()}
+    return lambda question: known.get(question.request.address)
 
 
 def _as_recorded(snapshot: Snapshot, address: str) -> Observation:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.model.events import Event
@@ -25,7 +26,7 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
 def references_of(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resolved]:
     """What a recorded resource refers to, as recorded."""
     found = {
-        address: Resolved(address=address, type=address.split(".")[0], attributes=attributes)
+        address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in record.resolved.items()
     }
     stack = list(record.dependencies)
@@ -35,7 +36,7 @@ def references_of(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resol
         if other is not None and address not in found:
             found[address] = Resolved(address=address, type=other.type, attributes=other.attributes, identity=other.identity)
             for each, attributes in other.resolved.items():
-                found.setdefault(each, Resolved(address=each, type=each.split(".")[0], attributes=attributes))
+                found.setdefault(each, Resolved(address=each, type=block_type(each), attributes=attributes))
             stack.extend(other.dependencies)
     return found
 

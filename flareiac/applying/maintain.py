@@ -1,40 +1,44 @@
-"""Carries out one duty of maintenance: looks again at what is due and who holds what, has it done, and weighs the result.
+"""Carries out one duty of maintenance: has it decided anew, has it done, and weighs the result. Touches the recording."""
 
-A plan may be older than what it maintains: figures, holds and the duty itself are of now; only that something of this name is declared, and
-its settings, are the plan's.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import references_of
-from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
-from flareiac.model.snapshot import ResourceRecord
-from flareiac.planning import claims as claiming
-from flareiac.planning import duties as dues
-from flareiac.planning.measure import Measurement
-from flareiac.sdk.changes import Claim
-from flareiac.sdk.maintenance import Duty, MeasureRequest, Performed, PerformRequest
-from flareiac.sdk.provider import ApplyRequest, Observation, Present, Question, ReadRequest, ResourceType, Unreadable
-from flareiac.sdk.references import References, Resolved
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
+from flareiac.sdk.provider import ApplyRequest, ResourceType
+from flareiac.sdk.references import Resolved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One duty of a plan, and the state as it is recorded by now. ``request`` is what a driver would be told about the resource."""
+
+    plan: Plan
+    resource: PlannedResource
+    name: str
+    request: ApplyRequest
+    snapshot: Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """What maintenance takes beside what every operation does. ``clock`` gives UTC seconds."""
+    """What maintenance takes beside what every operation does.
 
-    observe: Callable[[Sequence[Question]], Mapping[str, Observation]]
-    measure: Callable[[Sequence[Measurement]], tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]]
+    ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``clock`` gives UTC seconds.
+    """
+
+    decide: Callable[[Asked], Duty | None]
     perform: Callable[[PerformRequest], Performed]
     clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One duty of a plan. ``request`` is what a driver would be told about the resource."""
+    """One operation that maintains."""
 
     plan: Plan
     resource: PlannedResource
@@ -51,7 +55,8 @@ def maintain(task: Task) -> tuple[str, ...]:
     record = recording.record(address)
     if record is None:
         raise Failure(error("FIA020", f"{address} is not recorded", "Only what is recorded is maintained.", address=address))
-    duty = _duty_now(task, record)
+    asked = Asked(plan=task.plan, resource=task.resource, name=task.operation.duty, request=task.request, snapshot=recording.snapshot)
+    duty = task.upkeep.decide(asked)
     if duty is None or not duty.due or duty.work is None:
         recording.succeed(task.operation.id, address, None)
         return (f"{task.operation.duty} is no longer due{f': {duty.summary}' if duty else ''}",)
@@ -84,65 +89,6 @@ def _weighed(task: Task, record: ResourceRecord, duty: Duty, done: Performed) ->
     return (*judgement.messages, *notes, *((f"{duty.name} had been done before this",) if done.found else ()))
 
 
-def _duty_now(task: Task, record: ResourceRecord) -> Duty | None:
-    """The duty as it is now: the resource and everything that may hold a part of it are looked at again."""
-    address, snapshot = record.address, task.recording.snapshot
-    references: dict[str, References] = {address: task.request.references}
-    for other, held in snapshot.resources.items():
-        if held.type in task.types and any(claim.subject == address for claim in _claims(task, other, held)):
-            references[other] = _references(task, held)
-    asked = {address: record} | {other: snapshot.resources[other] for other in references if other in snapshot.resources}
-    observed = task.upkeep.observe([_question(item, references[item.address], item.address == address) for item in asked.values()])
-    itself = observed.get(address)
-    if not isinstance(itself, Present):
-        raise Failure(_not_there(address, itself))
-    resource = replace(task.resource, identity=itself.identity)
-    figures, troubles = task.upkeep.measure([_measurement(resource, task.request.references)])
-    if address not in figures:
-        raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
-    users = replace(snapshot, resources=asked)
-    around = dues.Around(
-        types=task.types,
-        holds=dues.holds(users, observed, task.types, references),
-        locations=dues.locations(claim for other, held in snapshot.resources.items() for claim in _claims(task, other, held)),
-        time=task.upkeep.clock(),
-    )
-    found = dues.duties_of(resource, figures[address], record.upkeep, task.request.references, around)
-    return next((duty for duty in found if duty.name == task.operation.duty), None)
-
-
-def _claims(task: Task, address: str, record: ResourceRecord) -> tuple[Claim, ...]:
-    if record.type not in task.types:
-        return ()
-    return claiming.recorded_claims(address, record, task.types, _references(task, record))
-
-
-def _references(task: Task, record: ResourceRecord) -> References:
-    """What a recorded resource refers to, as the plan knows it, else as it was recorded."""
-    found = {each: Resolved(address=each, type=each.split(".")[0], attributes=attributes) for each, attributes in record.resolved.items()}
-    holder = replace(task.resource, dependencies=record.dependencies, resolved={}, recorded=record.attributes)
-    holder = replace(holder, proposal=replace(holder.proposal, planned=None))
-
-    def identity(address: str) -> Attributes:
-        known = task.recording.record(address)
-        return known.identity if known else {}
-
-    return {**found, **references_of(task.plan, holder, identity)}
-
-
-def _question(record: ResourceRecord, references: References, itself: bool) -> Question:
-    request = ReadRequest(
-        address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, cheap=not itself
-    )
-    return Question(provider=record.provider, type=record.type, request=request)
-
-
-def _measurement(resource: PlannedResource, references: References) -> Measurement:
-    attributes = resource.proposal.planned or resource.desired or {}
-    request = MeasureRequest(address=resource.address, attributes=attributes, identity=resource.identity, references=references)
-    return Measurement(provider=resource.provider, type=resource.type, request=request)
-
-
 def _perform_request(task: Task, record: ResourceRecord, duty: Duty) -> PerformRequest:
     assert duty.work is not None, "a duty without work is not carried out"
     references = task.request.references
@@ -160,9 +106,3 @@ def _perform_request(task: Task, record: ResourceRecord, duty: Duty) -> PerformR
         cancel=task.request.cancel,
         progress=task.request.progress,
     )
-
-
-def _not_there(address: str, observed: Observation | None) -> Diagnostic:
-    if isinstance(observed, Unreadable):
-        return observed.diagnostic.at(address=address)
-    return error("FIA022", f"{address} is gone", "It was there when the plan was made; flareiac plan shows what is now.", address=address)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
@@ -42,7 +43,7 @@ def request_for(
 def references_of(plan: Plan, resource: PlannedResource, identities: Callable[[str], Attributes]) -> dict[str, Resolved]:
     """Everything a planned resource refers to, directly or through others; what is gone from the configuration, as recorded with it."""
     found = {
-        address: Resolved(address=address, type=address.split(".")[0], attributes=attributes)
+        address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in resource.resolved.items()
     }
     stack = [*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded)]

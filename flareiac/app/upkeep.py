@@ -1,0 +1,89 @@
+"""Is a planned duty still due, and what does it come to now? Looks again at the resource and at everything that may hold a part of it.
+
+A plan may be older than what it maintains: figures, holds and the duty itself are of now; only that something of this name is declared, and
+its settings, are the plan's.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flareiac.app.bench import Bench
+from flareiac.applying.maintain import Asked
+from flareiac.applying.requests import references_of
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
+from flareiac.model.plan import PlannedResource
+from flareiac.model.snapshot import ResourceRecord
+from flareiac.planning import duties as dues
+from flareiac.planning.claims import recorded_claims
+from flareiac.planning.measure import Measurement
+from flareiac.sdk.changes import Claim
+from flareiac.sdk.maintenance import Duty, MeasureRequest
+from flareiac.sdk.provider import Observation, Present, Question, ReadRequest, ResourceType, Unreadable
+from flareiac.sdk.references import References, Resolved
+
+
+def decide(bench: Bench, asked: Asked) -> Duty | None:
+    """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
+    address, snapshot, types = asked.resource.address, asked.snapshot, bench.installed.registry.types
+    record = snapshot.resources[address]
+    references: dict[str, References] = {address: asked.request.references}
+    for other, held in snapshot.resources.items():
+        if held.type in types and any(claim.subject == address for claim in _claims(asked, types, other, held)):
+            references[other] = _references(asked, held)
+    users = {address: record} | {other: snapshot.resources[other] for other in references}
+    observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
+    itself = observed.get(address)
+    if not isinstance(itself, Present):
+        raise Failure(_not_there(address, itself))
+    resource = replace(asked.resource, identity=itself.identity)
+    figures, troubles = bench.measure([_measurement(resource, asked.request.references)])
+    if address not in figures:
+        raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
+    around = dues.Around(
+        types=types,
+        holds=dues.holds(replace(snapshot, resources=users), observed, types, references),
+        locations=dues.locations(claim for other, held in snapshot.resources.items() for claim in _claims(asked, types, other, held)),
+        time=time.time(),
+    )
+    found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
+    return next((duty for duty in found if duty.name == asked.name), None)
+
+
+def _claims(asked: Asked, types: Mapping[str, ResourceType], address: str, record: ResourceRecord) -> tuple[Claim, ...]:
+    if record.type not in types:
+        return ()
+    return recorded_claims(address, record, types, _references(asked, record))
+
+
+def _references(asked: Asked, record: ResourceRecord) -> References:
+    """What a recorded resource refers to, as the plan knows it, else as it was recorded."""
+    found = {each: Resolved(address=each, type=each.split(".")[0], attributes=attributes) for each, attributes in record.resolved.items()}
+    holder = replace(asked.resource, dependencies=record.dependencies, resolved={}, recorded=record.attributes)
+    holder = replace(holder, proposal=replace(holder.proposal, planned=None))
+
+    def identity(address: str) -> Attributes:
+        known = asked.snapshot.resources.get(address)
+        return known.identity if known else {}
+
+    return {**found, **references_of(asked.plan, holder, identity)}
+
+
+def _question(record: ResourceRecord, references: References, itself: bool) -> Question:
+    request = ReadRequest(
+        address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, cheap=not itself
+    )
+    return Question(provider=record.provider, type=record.type, request=request)
+
+
+def _measurement(resource: PlannedResource, references: References) -> Measurement:
+    attributes = resource.proposal.planned or resource.desired or {}
+    request = MeasureRequest(address=resource.address, attributes=attributes, identity=resource.identity, references=references)
+    return Measurement(provider=resource.provider, type=resource.type, request=request)
+
+
+def _not_there(address: str, observed: Observation | None) -> Diagnostic:
+    if isinstance(observed, Unreadable):
+        return observed.diagnostic.at(address=address)
+    return error("FIA022", f"{address} is gone", "It was there when the plan was made; flareiac plan shows what is now.", address=address)
