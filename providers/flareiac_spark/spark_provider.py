@@ -13,6 +13,7 @@ from flareiac_spark.engine import schema as engine_schema
 from flareiac_spark.engine import spec as engine_spec
 from flareiac_spark.engine.application import Applications, packages_of
 from flareiac_spark.job import claims as job_claims
+from flareiac_spark.job import holds as job_holds
 from flareiac_spark.job import schema as job_schema
 from flareiac_spark.job import spec as job_spec
 from flareiac_spark.job.driver import JobDriver
@@ -122,4 +123,5 @@ _JOB = ResourceType(
     canonical=job_spec.canonical,
     planner=JobPlanner(),
     claims=job_claims.claims,
+    holds=job_holds.holds,
 )

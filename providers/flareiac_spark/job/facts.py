@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 
 from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk
+from flareiac_spark.checkpoint.stand import Stand
+from flareiac_spark.checkpoint.stand import decode as decoded_stand
 
 KEY = "observed"
 
@@ -27,7 +29,8 @@ class Facts:
     ``alive`` and ``phase`` are the application's.
 
     ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
-    nor to be gone. ``checkpoints`` by output, if started.
+    nor to be gone. ``checkpoints`` by output, if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the
+    phase began, ``heard_ms`` the application's last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window.
     """
 
     digest: str | None = None
@@ -40,6 +43,10 @@ class Facts:
     phase: str | None = None
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
+    stands: Mapping[str, Stand] = field(default_factory=dict)
+    since_ms: int | None = None
+    heard_ms: int | None = None
+    failures: int = 0
 
     @property
     def committed(self) -> bool:
@@ -83,7 +90,8 @@ def decode(identity: Attributes) -> Facts:
         )
         for name, item in data["checkpoints"].items()
     }
-    return Facts(**{**data, "checkpoints": checkpoints})
+    stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
+    return Facts(**{**data, "checkpoints": checkpoints, "stands": stands})
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:

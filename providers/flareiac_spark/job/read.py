@@ -1,6 +1,7 @@
 """What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
@@ -9,13 +10,14 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, control_trouble, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
-from flareiac_spark.checkpoint.spec import ALL, folder_of
+from flareiac_spark.checkpoint.spec import folder_of
+from flareiac_spark.checkpoint.stand import Stand, read_stand
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.definition import query_digest
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
-from flareiac_spark.job.spec import is_finite
+from flareiac_spark.job.spec import is_finite, query_names
 from flareiac_spark.places import absolute_place
 
 
@@ -28,7 +30,9 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         desired, status = read_desired(control), read_status(control)
         _refuse_foreign(desired, control, applications.project)
         names = query_names(attributes) + _queries_to_come(attributes, request.desired)
-        facts = _facts(request.address, desired, status, checkpoints_of(attributes, request.references, applications, names))
+        checkpoints = checkpoints_of(attributes, request.references, applications, names)
+        stands = _stands(attributes, request.references, applications)
+        facts = _facts(request.address, desired, status, checkpoints, stands)
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -59,23 +63,31 @@ def checkpoints_of(
     attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
 ) -> dict[str, OutputFacts]:
     """The checkpoints of queries of a job, by name, where a query has started. Raises ``Damaged``."""
-    reference = attributes["checkpoint"]
-    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
-    if checkpoint is None:
-        return {}
-    place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
-    layout = layout_of(absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity)
     found: dict[str, OutputFacts] = {}
-    for output in names:
-        on_disk = read_checkpoint(folder_of(place, layout, output, applications.project))
+    for output, folder in _folders(attributes, references, applications, names):
+        on_disk = read_checkpoint(folder)
         if on_disk is not None:
             found[output] = of_disk(on_disk)
     return found
 
 
-def query_names(attributes: Attributes) -> list[str]:
-    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of them."""
-    return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
+def _stands(attributes: Attributes, references: References, applications: Applications) -> dict[str, Stand]:
+    """Where the recorded queries stand in tables. Raises ``Damaged``."""
+    folders = _folders(attributes, references, applications, query_names(attributes))
+    return {output: stand for output, folder in folders if (stand := read_stand(folder)) is not None}
+
+
+def _folders(
+    attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
+) -> Iterator[tuple[str, Path]]:
+    reference = attributes["checkpoint"]
+    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+    if checkpoint is None:
+        return
+    place = {"location": attributes["checkpoint_location"], "generation": attributes["generation"]}
+    layout = layout_of(absolute_place(place["location"], applications.project), place["generation"], checkpoint.identity)
+    for output in names:
+        yield output, folder_of(place, layout, output, applications.project)
 
 
 def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list[str]:
@@ -85,7 +97,13 @@ def _queries_to_come(attributes: Attributes, desired: Attributes | None) -> list
     return [name for name in query_names(desired) if name not in query_names(attributes)]
 
 
-def _facts(address: str, desired: Desired | None, status: Status | None, checkpoints: Mapping[str, OutputFacts]) -> Facts:
+def _facts(
+    address: str,
+    desired: Desired | None,
+    status: Status | None,
+    checkpoints: Mapping[str, OutputFacts],
+    stands: Mapping[str, Stand],
+) -> Facts:
     wanted = desired.jobs.get(address) if desired else None
     job = status.jobs.get(address) if status else None
     lives = liveness(status)
@@ -102,6 +120,10 @@ def _facts(address: str, desired: Desired | None, status: Status | None, checkpo
         phase=job.phase if job else None,
         error=heart(job),
         checkpoints=checkpoints,
+        stands=stands,
+        since_ms=int(job.since * 1000) if job else None,
+        heard_ms=int(status.heartbeat * 1000) if status else None,
+        failures=job.failures if job else 0,
     )
 
 

@@ -10,7 +10,7 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
-from flareiac_spark.checkpoint.spec import conf_of
+from flareiac_spark.checkpoint.spec import ALL, conf_of
 from flareiac_spark.column_types import NotAType, normal_type
 from flareiac_spark.engine.spec import checked_conf
 from flareiac_spark.job import rules
@@ -63,6 +63,11 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
 def is_finite(attributes: Attributes) -> bool:
     """Whether the job ends by itself."""
     return attributes["mode"] == "batch" or attributes["trigger"]["kind"] in ("once", "available_now")
+
+
+def query_names(attributes: Attributes) -> list[str]:
+    """A job's queries, each named like the folder of its checkpoint: one for each output, or one for all of them."""
+    return [ALL] if attributes["foreach_batch"] else sorted(attributes["outputs"])
 
 
 def input_columns(item: Attributes, references: References) -> list[Attributes]:

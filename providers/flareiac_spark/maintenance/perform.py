@@ -1,6 +1,7 @@
 """How is one duty carried out by an application, once, however often the command line dies meanwhile?
 
-The operation's id follows from the duty and the work alone: asked again, it finds the answer, or whoever is about to give it.
+The operation's id follows from the duty alone: asked again, it finds the answer that nobody took, or whoever is about to give it. An
+answer is taken once: the same duty of the same table may be due again, and then it is another one.
 """
 
 import time
@@ -17,7 +18,7 @@ from flareiac_spark.maintenance import trouble
 
 _PATIENCE: Final = 24 * 3600.0
 _KEPT: Final = 7 * 24 * 3600.0
-"""Seconds for which an answer is kept: a command that was killed may come back for it."""
+"""Seconds for which an answer waits to be taken: a command that was killed may come back for it."""
 _ATTEMPTS: Final = 2
 
 
@@ -26,17 +27,17 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
     control = applications.control(request.performer.attributes)
     operation = _operation(request)
     try:
-        known = control.read_result(operation.id)
-        if known is not None and known.status == "done":
-            return _performed(known, found=True)
-        result = _asked(request, applications, control, operation)
         control.forget_results(UPKEEP, time.time() - _KEPT)
+        known = control.read_result(operation.id)
+        untaken = known is not None and known.status == "done"
+        result = known if known is not None and untaken else _asked(request, applications, control, operation)
+        control.forget_operation(operation.id)
     except ControlError as failure:
         raise Failure(control_trouble(failure)) from failure
-    if result.status == "failed":
-        control.forget_operation(operation.id)  # asked again, it is tried again
+    done = result.maintained
+    if done is None:
         raise Failure(trouble.not_done(request, str(result.error)))
-    return _performed(result)
+    return Performed(result=dict(done.result), found=untaken or done.found)
 
 
 def _asked(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
@@ -76,7 +77,7 @@ def _operation(request: PerformRequest) -> Operation:
     task: Any = encode_work(request.work)
     identifier, uuid = _table(request)
     work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=task)
-    return Operation(id=f"{UPKEEP}{digest([request.key, uuid, task])[:40]}", work=work)
+    return Operation(id=f"{UPKEEP}{digest([request.key, uuid, task['kind']])[:40]}", work=work)
 
 
 def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:
@@ -87,9 +88,3 @@ def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:
     if catalog is None or not isinstance(uuid, str):
         raise Failure(trouble.not_applied(request))
     return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"]), uuid
-
-
-def _performed(result: Result, *, found: bool = False) -> Performed:
-    done = result.maintained
-    assert done is not None, "what is done says what was done"
-    return Performed(result=dict(done.result), found=found or done.found)
