@@ -7,8 +7,8 @@ from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
 from flareiac.sdk.references import References
+from flareiac_iceberg.catalog import canonical as catalog_canonical
 from flareiac_iceberg.catalog import schema as catalog_schema
-from flareiac_iceberg.catalog import spec as catalog_spec
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.functions import FUNCTIONS
 from flareiac_iceberg.namespace import schema as namespace_schema
@@ -25,7 +25,7 @@ _TYPES: Final = (
         kind=Kind.CONNECTION,
         schema=catalog_schema.SCHEMA,
         description="Where tables are registered, and where their files go.",
-        canonical=catalog_spec.canonical,
+        canonical=catalog_canonical.canonical,
         default={},
     ),
     ResourceType(

@@ -46,13 +46,13 @@ class Rejected(Exception):
 class Lake:
     """One project with one catalog and the state of its resources."""
 
-    def __init__(self, root: Path, catalog: Attributes | None = None) -> None:
+    def __init__(self, root: Path, catalog: Attributes | None = None, secrets: Mapping[str, Resolved] | None = None) -> None:
         self.project = Project(root=root, lineage="test")
         self.types = {item.name: item for item in provider().resource_types()}
         self.state: dict[str, Recorded] = {}
-        self.references: dict[str, Resolved] = {}
+        self.references: dict[str, Resolved] = dict(secrets or {})
         attributes = self.canonical("catalog", "lake", catalog or {})
-        self.references = {CATALOG: Resolved(address=CATALOG, type="catalog", attributes=attributes)}
+        self.references |= {CATALOG: Resolved(address=CATALOG, type="catalog", attributes=attributes)}
         self.session = provider().open(self.project)
         self.serial = 0
 

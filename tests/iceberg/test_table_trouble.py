@@ -235,12 +235,12 @@ def test_a_locked_catalog_is_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("catalog", "code"),
     [
-        ({"type": "rest"}, "FII001"),
-        ({"type": "glue"}, "FII001"),
+        ({"type": "rest"}, "FII111"),
+        ({"type": "glue"}, "FII004"),
         ({"type": "nonsense"}, "FII001"),
-        ({"uri": "postgresql://host/db"}, "FII002"),
+        ({"uri": "postgresql://host/db?options=x"}, "FII002"),
         ({"uri": "sqlite:///:memory:"}, "FII002"),
-        ({"warehouse": "s3://bucket/x"}, "FII004"),
+        ({"warehouse": "gs://bucket/x"}, "FII004"),
         ({"name": "a b"}, "FII003"),
     ],
 )

@@ -2,7 +2,13 @@
 
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.references import References
+from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg.catalog.spec import spec_of
+
+
+def place_of(catalog: Resolved) -> str:
+    """Which catalog it is, whatever it is called: two blocks of the same place see the same tables."""
+    return spec_of(catalog.address, catalog.attributes).place
 
 
 def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:

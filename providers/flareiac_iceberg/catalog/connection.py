@@ -3,30 +3,40 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac_iceberg.catalog.spec import BUSY_TIMEOUT_MS, CatalogSpec, local_path
+from flareiac_iceberg.catalog.spec import (
+    ANSWER_SECONDS,
+    BUSY_TIMEOUT_MS,
+    CONNECT_SECONDS,
+    CatalogSpec,
+    GlueCatalog,
+    PostgresCatalog,
+    RestCatalog,
+    SqliteCatalog,
+    local_path,
+    s3_settings,
+)
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
 
 class Connections:
-    """The open catalogs of a session, one for each database and name. Safe to use from several threads."""
+    """The open catalogs of a session, one for each declaration. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[str, str, str], Catalog] = {}
+        self._open: dict[CatalogSpec, Catalog] = {}
         self._lock = threading.Lock()
 
     def get(self, spec: CatalogSpec) -> "Catalog":
         """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises ``Failure``."""
-        key = (str(spec.database), spec.name, spec.warehouse)
         with self._lock:
-            if key not in self._open:
+            if spec not in self._open:
                 with trouble_told(spec):
-                    self._open[key] = _open(spec)
-            return self._open[key]
+                    self._open[spec] = _open(spec)
+            return self._open[spec]
 
     def close(self) -> None:
         """Closes every open catalog."""
@@ -37,28 +47,133 @@ class Connections:
 
 
 def _open(spec: CatalogSpec) -> "Catalog":
-    # The class itself, not load_catalog: that would mix in files and variables of whoever runs this.
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    spec.database.parent.mkdir(parents=True, exist_ok=True)
+    # The classes themselves, not load_catalog: that would mix in files and variables of whoever runs this.
     warehouse = local_path(spec.warehouse)
-    if warehouse is not None:
+    if isinstance(spec, SqliteCatalog):
+        spec.database.parent.mkdir(parents=True, exist_ok=True)
+    if warehouse is not None and not isinstance(spec, RestCatalog):
         warehouse.mkdir(parents=True, exist_ok=True)
-    uri = f"sqlite:///{spec.database}?timeout={BUSY_TIMEOUT_MS // 1000}"
-    return SqlCatalog(spec.name, uri=uri, warehouse=spec.warehouse)
+    settings = file_settings(spec)
+    match spec:
+        case SqliteCatalog():
+            from pyiceberg.catalog.sql import SqlCatalog
+
+            uri = f"sqlite:///{spec.database}?timeout={BUSY_TIMEOUT_MS // 1000}"
+            return SqlCatalog(spec.name, **settings | {"uri": uri, "warehouse": spec.warehouse})
+        case PostgresCatalog():
+            from pyiceberg.catalog.sql import SqlCatalog
+
+            return SqlCatalog(spec.name, **settings | {"uri": _sqlalchemy_uri(spec), "warehouse": spec.warehouse})
+        case RestCatalog():
+            from flareiac_iceberg.catalog.rest_writer import open_rest
+
+            return open_rest(spec, settings)
+        case GlueCatalog():
+            from pyiceberg.catalog.glue import GlueCatalog as Writer
+
+            from flareiac_iceberg.catalog.glue import glue_client
+
+            return Writer(spec.name, client=glue_client(spec), **settings | {"warehouse": spec.warehouse})
+        case _:
+            assert_never(spec)
+
+
+def file_settings(spec: CatalogSpec) -> dict[str, str]:
+    """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises ``Failure``."""
+    bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
+    settings = {**bounds, **s3_settings(spec.settings())}
+    if settings.get("s3.path-style-access") == "false":
+        settings.setdefault("s3.force-virtual-addressing", "true")
+    return settings
+
+
+def _sqlalchemy_uri(spec: PostgresCatalog) -> str:
+    from sqlalchemy.engine import URL
+
+    from flareiac_iceberg.catalog.postgres import connection_arguments
+
+    known = connection_arguments(spec)
+    place = {name: known.pop(name, None) for name in ("user", "password", "host", "port", "dbname")}
+    bound = {"options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"}
+    return URL.create(
+        "postgresql+psycopg2",
+        username=place["user"],
+        password=place["password"],
+        host=place["host"],
+        port=int(place["port"] or 5432),
+        database=place["dbname"],
+        query=known | bound,
+    ).render_as_string(hide_password=False)
 
 
 @contextmanager
 def trouble_told(spec: CatalogSpec) -> Iterator[None]:
-    """Turns what disks and databases raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes."""
-    from sqlalchemy.exc import SQLAlchemyError
+    """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes."""
+    match spec:
+        case SqliteCatalog() | PostgresCatalog():
+            with _database_told(spec):
+                yield
+        case RestCatalog():
+            with _server_told(spec):
+                yield
+        case GlueCatalog():
+            with _aws_told(spec):
+                yield
+        case _:
+            assert_never(spec)
+
+
+@contextmanager
+def _database_told(spec: SqliteCatalog | PostgresCatalog) -> Iterator[None]:
+    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
     try:
         yield
+    except DBAPIError as trouble:
+        lost = isinstance(spec, PostgresCatalog) and trouble.connection_invalidated
+        raise Failure(_told(spec, str(trouble.orig or trouble), known=not lost)) from trouble
     except SQLAlchemyError as trouble:
-        raise Failure(unwritable(spec, str(getattr(trouble, "orig", None) or trouble))) from trouble
+        raise Failure(unwritable(spec, str(trouble))) from trouble
     except OSError as trouble:
         raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
+
+
+@contextmanager
+def _server_told(spec: RestCatalog) -> Iterator[None]:
+    from pyiceberg import exceptions
+    from pyiceberg.exceptions import CommitFailedException, RESTError
+    from requests import RequestException
+
+    refused = (exceptions.BadRequestError, exceptions.UnauthorizedError, exceptions.ForbiddenError, exceptions.OAuthError)
+    try:
+        yield
+    except CommitFailedException:
+        raise
+    except refused as trouble:
+        raise Failure(unwritable(spec, f"{type(trouble).__name__}: {trouble}")) from trouble
+    except (RESTError, RequestException, OSError, ValueError) as trouble:
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {trouble}", known=False)) from trouble
+
+
+@contextmanager
+def _aws_told(spec: GlueCatalog) -> Iterator[None]:
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
+
+    try:
+        yield
+    except ClientError as trouble:
+        # An answer of 500 and more does not tell whether the change was made.
+        known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
+        raise Failure(_told(spec, str(trouble), known=known)) from trouble
+    except (BotoCoreError, ResponseParserError) as trouble:
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {trouble}", known=False)) from trouble
+    except OSError as trouble:
+        raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
+
+
+def _told(spec: CatalogSpec, why: str, *, known: bool) -> Diagnostic:
+    return unwritable(spec, why) if known else undecided(spec, why)
 
 
 def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
@@ -66,6 +181,20 @@ def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
     return error(
         "FII011",
         f"The catalog {spec.address} can not be written",
-        f"{why} (catalog {spec.database}, warehouse {spec.warehouse}). Nothing of this change took effect. Check free space and write "
+        f"{_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse}). Nothing of this change took effect. Check free space and write "
         "access to both places, then apply again.",
     )
+
+
+def undecided(spec: CatalogSpec, why: str) -> Diagnostic:
+    """Complains that the catalog did not say whether it made a change."""
+    return error(
+        "FII113",
+        f"The catalog {spec.address} did not confirm a change",
+        f"{_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. Check the catalog (flareiac doctor) and plan "
+        "again: what was done is seen then, and is not done twice.",
+    )
+
+
+def _line(why: str) -> str:
+    return " ".join(why.split())[:500]

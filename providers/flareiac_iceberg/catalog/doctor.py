@@ -6,24 +6,52 @@ from pathlib import Path
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Check, Verdict
 from flareiac.sdk.references import Resolved
-from flareiac_iceberg.catalog.pointers import tables_in
-from flareiac_iceberg.catalog.spec import local_path, spec_of
+from flareiac_iceberg.catalog.files import bucket_trouble
+from flareiac_iceberg.catalog.pointers import namespace_properties
+from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog, SqliteCatalog, local_path, spec_of
+
+_NOBODYS = "flareiac_doctor"
+"""A namespace that is asked for: any sound answer will do."""
 
 
 def check_catalog(catalog: Resolved) -> Check:
     """One verdict for one declared catalog."""
     spec = spec_of(catalog.address, catalog.attributes)
     try:
-        there = tables_in(spec, "") is not None
+        namespace_properties(spec, _NOBODYS)
     except Failure as failure:
         found = failure.diagnostics[0]
         return Check(name=catalog.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
-    for folder in (spec.database.parent, local_path(spec.warehouse)):
+    return _closed_folder(spec) or _closed_bucket(spec) or Check(name=catalog.address, verdict=Verdict.OK, text=_fine(spec))
+
+
+def _fine(spec: CatalogSpec) -> str:
+    if isinstance(spec, SqliteCatalog) and not spec.database.exists():
+        return f"{spec.shown}: not made yet; the first apply makes it"
+    return f"{spec.shown}: can be read"
+
+
+def _closed_folder(spec: CatalogSpec) -> Check | None:
+    database = spec.database.parent if isinstance(spec, SqliteCatalog) else None
+    warehouse = None if isinstance(spec, RestCatalog) else local_path(spec.warehouse)
+    for folder in (database, warehouse):
         if folder is not None and (closed := _closed(folder)) is not None:
             fix = "Give write access to it, or name another place in the catalog."
-            return Check(name=catalog.address, verdict=Verdict.FAIL, text=f"{closed} can not be written", fix=fix)
-    text = "can be read" if there else "not made yet; the first apply makes it"
-    return Check(name=catalog.address, verdict=Verdict.OK, text=f"{spec.database}: {text}")
+            return Check(name=spec.address, verdict=Verdict.FAIL, text=f"{closed} can not be written", fix=fix)
+    return None
+
+
+def _closed_bucket(spec: CatalogSpec) -> Check | None:
+    if isinstance(spec, RestCatalog) or not spec.warehouse.startswith("s3://"):
+        return None
+    try:
+        why = bucket_trouble(spec.warehouse, spec.settings())
+    except Failure as failure:
+        why = failure.diagnostics[0].summary
+    if why is None:
+        return None
+    fix = "Check the bucket's name, s3.endpoint, s3.region and the keys in properties (or those of AWS's own chain)."
+    return Check(name=spec.address, verdict=Verdict.FAIL, text=f"the warehouse {spec.warehouse} can not be reached: {why}", fix=fix)
 
 
 def _closed(folder: Path) -> Path | None:

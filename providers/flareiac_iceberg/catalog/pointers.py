@@ -1,40 +1,90 @@
-"""What a SQLite catalog answers without any Iceberg library: where each table's metadata is, and namespaces. Reads only."""
+"""What a catalog answers without any Iceberg library: where each table's metadata is, and namespaces. Reads only."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac_iceberg.catalog.spec import BUSY_TIMEOUT_MS, CatalogSpec
+from flareiac_iceberg.catalog.spec import (
+    BUSY_TIMEOUT_MS,
+    CatalogSpec,
+    GlueCatalog,
+    PostgresCatalog,
+    RestCatalog,
+    SqliteCatalog,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """One entry of a catalog: the location of its current metadata file; a view is no table."""
+    """One entry of a catalog: the location of its current metadata file; a view is no table.
+
+    ``fetch``: the catalog itself gives the metadata, with the location that it is of; its files may be closed to us.
+    """
 
     location: str
     is_view: bool
+    fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
 
 
 def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | None:
-    """The entries of one namespace by name, in one query; None if the catalog itself does not exist yet. Raises ``Failure``."""
-    rows = _query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?", namespace)
+    """The entries of one namespace by name; None if the catalog itself does not exist yet. Raises ``Failure``.
+
+    One query; a REST catalog is asked for each name when it is looked up, which raises ``Failure`` then.
+    """
+    match catalog:
+        case SqliteCatalog():
+            return _entries(_query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?", namespace))
+        case PostgresCatalog():
+            from flareiac_iceberg.catalog import postgres
+
+            return _entries(postgres.tables(catalog, namespace))
+        case RestCatalog():
+            from flareiac_iceberg.catalog import rest
+
+            return rest.Entries(catalog, namespace)
+        case GlueCatalog():
+            from flareiac_iceberg.catalog import glue
+
+            return glue.tables(catalog, namespace)
+
+
+def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
+    """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises ``Failure``."""
+    match catalog:
+        case SqliteCatalog():
+            query = "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"
+            return _properties(_query(catalog, query, namespace), catalog, namespace)
+        case PostgresCatalog():
+            from flareiac_iceberg.catalog import postgres
+
+            return _properties(postgres.namespace(catalog, namespace), catalog, namespace)
+        case RestCatalog():
+            from flareiac_iceberg.catalog import rest
+
+            return rest.namespace(catalog, namespace)
+        case GlueCatalog():
+            from flareiac_iceberg.catalog import glue
+
+            return glue.namespace(catalog, namespace)
+
+
+def _entries(rows: list[dict[str, Data]] | None) -> Mapping[str, Pointer] | None:
     if rows is None:
         return None
     return {row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW") for row in rows}
 
 
-def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
-    """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises ``Failure``."""
-    rows = _query(catalog, "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?", namespace)
+def _properties(rows: list[dict[str, Data]] | None, catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
     if rows:
         return {row["property_key"]: row["property_value"] or "" for row in rows}
     return {} if tables_in(catalog, namespace) else None
 
 
-def _query(catalog: CatalogSpec, statement: str, namespace: str) -> list[dict[str, Data]] | None:
+def _query(catalog: SqliteCatalog, statement: str, namespace: str) -> list[dict[str, Data]] | None:
     if not _exists(catalog):
         return None
     try:
@@ -48,7 +98,7 @@ def _query(catalog: CatalogSpec, statement: str, namespace: str) -> list[dict[st
         raise Failure(unreadable(catalog, str(trouble))) from trouble
 
 
-def _exists(catalog: CatalogSpec) -> bool:
+def _exists(catalog: SqliteCatalog) -> bool:
     try:
         return catalog.database.stat().st_size >= 0
     except FileNotFoundError:
@@ -57,10 +107,27 @@ def _exists(catalog: CatalogSpec) -> bool:
         raise Failure(unreadable(catalog, trouble.strerror or str(trouble))) from trouble
 
 
+def missing_folder(catalog: CatalogSpec) -> Path | None:
+    """The folder of a catalog's file, if it is not there."""
+    return catalog.database.parent if isinstance(catalog, SqliteCatalog) and not catalog.database.parent.is_dir() else None
+
+
 def unreadable(catalog: CatalogSpec, why: str) -> Diagnostic:
-    """Complains that the catalog's file can not be read."""
+    """Complains that the catalog can not be read."""
     return error(
-        "FII010",
-        f"The catalog {catalog.address} can not be read",
-        f"{catalog.database}: {why}. Check that the path is right, that it is a SQLite database, and that you may read it and its folder.",
+        "FII010", f"The catalog {catalog.address} can not be read", f"{catalog.shown}: {why.strip().rstrip('.')}. {_advice(catalog)}"
     )
+
+
+def _advice(catalog: CatalogSpec) -> str:
+    match catalog:
+        case SqliteCatalog():
+            return "Check that the path is right, that it is a SQLite database, and that you may read it and its folder."
+        case PostgresCatalog():
+            return (
+                "Check that the server runs and can be reached, and that user, password and database are right. Nothing is known meanwhile."
+            )
+        case RestCatalog():
+            return "Check that the server runs, and uri, warehouse, prefix and token or credential. Nothing is known meanwhile."
+        case GlueCatalog():
+            return "Check region and endpoint, and that AWS gives keys here that may read Glue. Nothing is known meanwhile."

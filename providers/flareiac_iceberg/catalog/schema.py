@@ -2,26 +2,37 @@
 
 from typing import Final
 
-from flareiac.kernel.types import STRING, MapType
+from flareiac.kernel.types import ANY, STRING, RefType
 from flareiac.sdk.schema import Attribute, Block
 
 SCHEMA: Final = Block(
     description="A catalog of Iceberg tables. Left empty: SQLite and local files below .flareiac/lake.",
     attributes={
-        "type": Attribute(type=STRING, description="The kind of catalog: sql (on SQLite).", default="sql"),
+        "type": Attribute(type=STRING, description="The kind of catalog: sql (on SQLite or PostgreSQL), rest or glue.", default="sql"),
         "name": Attribute(
-            type=STRING, description="The catalog's name in Spark SQL and in the catalog itself. Default: the block's label."
+            type=STRING, description="The catalog's name in Spark SQL and in a sql catalog itself. Default: the block's label."
         ),
         "uri": Attribute(
             type=STRING,
-            description='The SQLite file, as "sqlite:///relative/catalog.db" (to the root module) or "sqlite:////absolute/catalog.db".',
+            description='sql: "sqlite:///relative/catalog.db" (to the root module), "sqlite:////absolute/catalog.db" or '
+            '"postgresql://user@host:5432/database"; rest: "https://host/path", what stands before /v1.',
             default="sqlite:///.flareiac/lake/WORKSPACE/catalog.db",
         ),
         "warehouse": Attribute(
             type=STRING,
-            description="The folder below which tables are created: a path or a file: URI.",
+            description='Where tables are created: a path, a file: URI or "s3://bucket/folder"; rest: the name that the server knows.',
             default=".flareiac/lake/WORKSPACE/warehouse",
         ),
-        "properties": Attribute(type=MapType(STRING), description="Further properties of Spark's catalog.", default={}),
+        "prefix": Attribute(type=STRING, description="rest: the path between /v1/ and the resources, where the server does not say it."),
+        "credential": Attribute(
+            type=RefType(("secret",)), description="sql: the password of the database; rest: ID:SECRET, exchanged for a token (OAuth2)."
+        ),
+        "token": Attribute(type=RefType(("secret",)), description="rest: a bearer token."),
+        "properties": Attribute(
+            type=ANY,
+            description="Further properties by Iceberg's names, for Spark and for reading (s3.endpoint, s3.region, s3.access-key-id, "
+            "s3.path-style-access, glue.endpoint, scope, ...): texts, and references where secrets are meant.",
+            default={},
+        ),
     },
 )

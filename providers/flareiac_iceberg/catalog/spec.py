@@ -1,92 +1,130 @@
-"""From a catalog block to canonical attributes, and from those to the typed record that adapters use."""
+"""The typed record of a catalog, one kind each, from its canonical attributes. Pure."""
 
 import os.path
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
-from urllib.parse import urlsplit
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data
-from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import Decoded, Project
-from flareiac.sdk.references import References
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.secrets import resolve_all
 
-SPARK_EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-PACKAGES: Final = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.xerial:sqlite-jdbc:3.54.1.0")
 BUSY_TIMEOUT_MS: Final = 15_000
 """How long a writer waits for another one's lock on the SQLite file. With 0, most commits beside a busy neighbour fail (measured)."""
-
-_LATER: Final = {"rest": "REST", "glue": "Glue", "hive": "Hive", "jdbc": "JDBC", "dynamodb": "DynamoDB", "hadoop": "Hadoop"}
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+CONNECT_SECONDS: Final = 10
+ANSWER_SECONDS: Final = 20
+"""How long a server may take to let us in, and to answer one question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogSpec:
-    """A catalog on SQLite: its name, the database file, and the warehouse as an absolute ``file:`` URI."""
+class _Catalog:
+    """``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references where secrets are meant.
+
+    ``place`` says which catalog it is: two blocks with the same one see the same tables.
+    """
 
     address: str
     name: str
-    database: Path
+    place: str
     warehouse: str
+    properties: tuple[tuple[str, str], ...] = ()
 
     @property
     def label(self) -> str:
         """The block's label: the first part of import ids."""
         return self.address.rpartition(".")[2]
 
+    @property
+    def shown(self) -> str:
+        """Where it is, for people."""
+        return self.place.partition("#")[0]
 
-def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
-    """Absolute places and everything that Spark needs to open the same catalog."""
-    wanted = decoded.attributes
-    _check_type(wanted.get("type") or "sql", diagnostics)
-    name = wanted.get("name") or decoded.name
-    if name is UNKNOWN or not _NAME.fullmatch(name):
-        diagnostics.error(
-            "FII003",
-            f"{name!r} can not be a catalog's name",
-            "Spark SQL and the catalog share this name: letters, digits, - and _, not starting with a digit.",
-            attribute=("name",),
-        )
-        name = decoded.name
-    lake = project.data_dir / "lake" / project.workspace
-    database = _database(wanted.get("uri"), lake, project.root, diagnostics)
-    warehouse = _warehouse(wanted.get("warehouse"), lake, project.root, diagnostics)
-    properties = dict(sorted((wanted.get("properties") or {}).items()))
-    return {
-        "type": "sql",
-        "name": name,
-        "uri": f"sqlite:///{database}",
-        "warehouse": warehouse,
-        "properties": properties,
-        "spark_conf": spark_conf(name, database, warehouse, properties),
-        "packages": list(PACKAGES),
-        "spark_extensions": [SPARK_EXTENSIONS],
-    }
+    def settings(self) -> dict[str, str]:
+        """The user's properties with their secrets. Raises ``Failure``."""
+        return resolve_all(dict(self.properties))
 
 
-def spark_conf(name: str, database: Path, warehouse: str, properties: dict[str, Data]) -> dict[str, str]:
-    """Spark's settings for the same catalog: both sides find the same rows only under the same catalog name."""
-    prefix = f"spark.sql.catalog.{name}"
-    conf = {
-        prefix: "org.apache.iceberg.spark.SparkCatalog",
-        f"{prefix}.type": "jdbc",
-        f"{prefix}.uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout={BUSY_TIMEOUT_MS}",
-        f"{prefix}.jdbc.schema-version": "V1",
-        f"{prefix}.warehouse": warehouse,
-        f"{prefix}.cache-enabled": "false",
-    }
-    return conf | {f"{prefix}.{key}": str(value) for key, value in properties.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteCatalog(_Catalog):
+    """A database file."""
+
+    database: Path
+
+    @property
+    def shown(self) -> str:
+        return str(self.database)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresCatalog(_Catalog):
+    """A database of a server. ``credential`` stands for the password; ``parameters`` are those of ``PARAMETERS`` that were written."""
+
+    host: str
+    port: int
+    user: str | None
+    database: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    credential: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestCatalog(_Catalog):
+    """A server of Iceberg's REST protocol. ``warehouse`` is a name of the server's, or empty. ``credential`` stands for ``id:secret``."""
+
+    uri: str
+    prefix: str | None = None
+    credential: str | None = None
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlueCatalog(_Catalog):
+    """The AWS Glue Data Catalog of an account and region."""
+
+
+CatalogSpec: TypeAlias = SqliteCatalog | PostgresCatalog | RestCatalog | GlueCatalog
+PARAMETERS: Final = ("sslmode", "sslrootcert")
+"""Parameters of a PostgreSQL URI that mean the same to both of the drivers."""
 
 
 def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
-    """The typed record of canonical attributes."""
-    return CatalogSpec(
-        address=address,
-        name=attributes["name"],
-        database=Path(str(attributes["uri"]).removeprefix("sqlite:///")),
-        warehouse=attributes["warehouse"],
-    )
+    """The typed record of canonical attributes, also of those that an older version recorded."""
+    kind, uri = attributes["type"], str(attributes["uri"] or "")
+    common: Attributes = {
+        "address": address,
+        "name": attributes["name"],
+        "place": attributes.get("place") or f"{uri}#{attributes['name']}",
+        "warehouse": attributes["warehouse"] or "",
+        "properties": tuple(sorted((attributes.get("properties") or {}).items())),
+    }
+    credential, token = attributes.get("credential"), attributes.get("token")
+    match kind:
+        case "rest":
+            return RestCatalog(**common, uri=uri, prefix=attributes["prefix"], credential=credential, token=token)
+        case "glue":
+            return GlueCatalog(**common)
+        case _ if uri.startswith("sqlite:///"):
+            return SqliteCatalog(**common, database=Path(uri.removeprefix("sqlite:///")))
+        case _:
+            return PostgresCatalog(**common, **_postgres(uri), credential=credential)
+
+
+def _postgres(uri: str) -> Attributes:
+    parts = urlsplit(uri)
+    return {
+        "host": parts.hostname or "",
+        "port": parts.port or 5432,
+        "user": unquote(parts.username) if parts.username else None,
+        "database": unquote(parts.path.lstrip("/")),
+        "parameters": tuple(parse_qsl(parts.query)),
+    }
+
+
+def s3_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings with a region: endpoints of others do not care which, but all clients ask for one."""
+    region = settings.get("s3.region") or settings.get("client.region") or ("us-east-1" if "s3.endpoint" in settings else "")
+    return {**settings, "s3.region": region, "client.region": settings.get("client.region") or region} if region else dict(settings)
 
 
 def local_path(location: str) -> Path | None:
@@ -98,52 +136,11 @@ def local_path(location: str) -> Path | None:
     return None
 
 
-def _check_type(kind: Data, diagnostics: Diagnostics) -> None:
-    if kind == "sql":
-        return
-    what = f"{_LATER[kind]} catalogs are" if kind in _LATER else f"{kind!r} is"
-    diagnostics.error(
-        "FII001",
-        f"{what} not supported yet",
-        'This version knows catalogs on SQLite: write type = "sql", or leave it out.',
-        attribute=("type",),
-    )
-
-
-def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Path:
-    default = lake / "catalog.db"
-    if uri is None:
-        return default.absolute()
-    match = re.fullmatch(r"sqlite:///([^?]+)", uri) if isinstance(uri, str) else None
-    if match and ":memory:" not in uri:
-        return Path(os.path.normpath((root / match[1]).absolute()))
-    postgres = isinstance(uri, str) and uri.startswith("postgres")
-    diagnostics.error(
-        "FII002",
-        "PostgreSQL catalogs are not supported yet" if postgres else f"{uri!r} is not the URI of a SQLite file",
-        'Write "sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" (absolute), without options.',
-        attribute=("uri",),
-    )
-    return default.absolute()
-
-
-def _warehouse(value: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> str:
-    text = str(lake / "warehouse") if value is None else value
-    place = absolute_location(text, root) if isinstance(text, str) and text else None
-    if place is None:
-        diagnostics.error(
-            "FII004",
-            f"{value!r} can not be a warehouse yet",
-            'This version keeps tables in local or mounted folders: write a path or "file:///folder".',
-            attribute=("warehouse",),
-        )
-        return absolute_location(str(lake / "warehouse"), root) or ""
-    return place
-
-
 def absolute_location(text: str, root: Path) -> str | None:
-    """A path or ``file:`` URI as an absolute ``file:///`` URI, or None for another scheme."""
+    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme."""
     parts = urlsplit(text)
+    if parts.scheme in ("s3", "s3a") and parts.netloc:
+        return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
     if parts.scheme and not text.startswith("file:"):
         return None
     path = local_path(text) or root / text.removeprefix("file:")

@@ -10,7 +10,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import not_empty, one_of
-from flareiac_iceberg.catalog.choice import chosen_catalog
+from flareiac_iceberg.catalog.choice import chosen_catalog, place_of
 from flareiac_iceberg.table.canonical import check_namespace
 
 SCHEMA: Final = Block(
@@ -58,5 +58,5 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """A namespace holds its name in its catalog."""
     catalog = references.get(attributes["catalog"].address)
-    where = f"{catalog.attributes['uri']}#{catalog.attributes['name']}" if catalog else str(attributes["catalog"])
+    where = place_of(catalog) if catalog else str(attributes["catalog"])
     return (Claim(subject=f"namespace {attributes['name']} in {where}", holder=address, relation=Relation.REAL_NAME, reason=""),)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
@@ -21,6 +22,7 @@ _DEFAULTS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
+    "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
 _FIXED = {
     # A second start on a checkpoint must fail, not silently end the first.
@@ -46,7 +48,9 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    conf = {**_DEFAULTS, **settings.conf, **json.loads(os.environ.get(LAUNCH_CONF, "{}")), **_FIXED, "spark.app.name": settings.name}
+    # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
+    shared = {key: value for key, value in settings.conf.items() if not is_reference(value)}
+    conf = {**_DEFAULTS, **shared, **json.loads(os.environ.get(LAUNCH_CONF, "{}")), **_FIXED, "spark.app.name": settings.name}
     properties = scratch / ".spark.properties"
     _write_properties(properties, conf)
     # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have passwords.
@@ -79,8 +83,11 @@ def new_session(root: Any) -> Any:
 
 
 def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
-    """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is needed for others."""
-    wanted = {key: value for key, value in conf.items() if key.startswith(CATALOG)}
+    """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is needed for others.
+
+    Raises ``Failure`` for a secret that this process can not have.
+    """
+    wanted = {key: resolve(value) for key, value in conf.items() if key.startswith(CATALOG)}
     for key in [key for key in session.conf.getAll if key.startswith(CATALOG) and key not in wanted]:
         session.conf.unset(key)
     for key, value in wanted.items():

@@ -1,0 +1,93 @@
+"""Where a secret is kept, as a text that may stand in state, plans and logs, and what it stands for at the moment of use.
+
+    flareiac-secret:env:NAME    flareiac-secret:file:/absolute/path    flareiac-secret:aws_secret:ARN
+
+Whoever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for the secrets of AWS.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.diagnostics import Failure, error
+
+KINDS: Final = ("env", "file", "aws_secret")
+_PREFIX: Final = "flareiac-secret:"
+_MOST_BYTES: Final = 64 * 1024
+_PATIENCE_S: Final = 10
+
+
+def reference(kind: str, place: str) -> str:
+    """The text that stands for the secret. ``kind`` is one of ``KINDS``."""
+    return f"{_PREFIX}{kind}:{place}"
+
+
+def is_reference(text: object) -> bool:
+    """Whether a value stands for a secret."""
+    return isinstance(text, str) and text.startswith(_PREFIX)
+
+
+def resolve(text: str) -> str:
+    """The secret that a text stands for; any other text is returned as it is. Raises ``Failure``, which never shows the secret."""
+    if not is_reference(text):
+        return text
+    kind, _, place = text.removeprefix(_PREFIX).partition(":")
+    match kind:
+        case "env":
+            return _of_variable(place)
+        case "file":
+            return _of_file(Path(place))
+        case "aws_secret":
+            return _of_aws(place)
+        case _:
+            raise _failure("this version does not know where that is", "Use the version that wrote it, or a later one.")
+
+
+def resolve_all(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings with their secrets filled in. Raises ``Failure``."""
+    return {name: resolve(value) for name, value in settings.items()}
+
+
+def _of_variable(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        why = f"the environment variable {name} is {'empty' if value == '' else 'not set'}"
+        raise _failure(why, f"Set it where this command runs: export {name}=... . A Spark application has the variables of its start.")
+    return value
+
+
+def _of_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        text = content.decode().rstrip("\r\n")
+    except OSError as trouble:
+        raise _failure(f"the file {path} can not be read: {trouble.strerror or trouble}", "Give it, and read access.") from None
+    except UnicodeDecodeError:
+        raise _failure(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
+    if not text or len(content) > _MOST_BYTES:
+        what = "is empty" if not text else "is larger than 64 KiB"
+        raise _failure(f"the file {path} {what}", "It must hold the secret and nothing else; a line end is cut off.")
+    return text
+
+
+def _of_aws(arn: str) -> str:
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    settings = Config(connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2})
+    try:
+        client = boto3.client("secretsmanager", region_name=arn.split(":")[3], config=settings)
+        value = client.get_secret_value(SecretId=arn).get("SecretString")
+    except (BotoCoreError, ClientError) as trouble:
+        advice = "Check the ARN, and that whoever runs this may call secretsmanager:GetSecretValue on it."
+        raise _failure(f"AWS Secrets Manager did not give {arn}: {trouble}", advice) from None
+    if not value:
+        raise _failure(f"{arn} holds no text", "Binary secrets can not be used here.")
+    return str(value)
+
+
+def _failure(why: str, advice: str) -> Failure:
+    return Failure(error("FIX050", f"A secret can not be had: {why}", advice))

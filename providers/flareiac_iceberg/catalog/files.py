@@ -1,0 +1,70 @@
+"""Reads a whole file of a warehouse, wherever that is, without any Iceberg library. Touches the world; trouble is an ``OSError``."""
+
+import errno
+from typing import Any
+
+from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, local_path, s3_settings
+
+
+def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
+    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a secret that can not be had."""
+    path = local_path(location)
+    if path is not None:
+        return path.read_bytes()
+    scheme, _, rest = location.partition("://")
+    bucket, _, key = rest.partition("/")
+    if scheme not in ("s3", "s3a", "s3n") or not key:
+        raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 can not be read yet")
+    return _from_s3(bucket, key, catalog.settings() if catalog is not None else {})
+
+
+def _from_s3(bucket: str, key: str, settings: dict[str, str]) -> bytes:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        content: bytes = s3_client(settings).get_object(Bucket=bucket, Key=key)["Body"].read()
+    except ClientError as answer:
+        told = answer.response.get("Error", {})
+        if told.get("Code") in ("NoSuchKey", "NoSuchBucket"):
+            raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
+        raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')}") from None
+    except BotoCoreError as trouble:
+        raise OSError(errno.EIO, str(trouble)) from None
+    return content
+
+
+def s3_client(settings: dict[str, str]) -> Any:
+    """A client with bounded patience. ``settings`` by Iceberg's names."""
+    import boto3
+    from botocore.config import Config
+
+    known = s3_settings(settings)
+    path_style = known.get("s3.path-style-access", "true" if "s3.endpoint" in known else "false") == "true"
+    return boto3.client(
+        "s3",
+        endpoint_url=known.get("s3.endpoint"),
+        region_name=known.get("s3.region"),
+        aws_access_key_id=known.get("s3.access-key-id"),
+        aws_secret_access_key=known.get("s3.secret-access-key"),
+        aws_session_token=known.get("s3.session-token"),
+        config=Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=ANSWER_SECONDS,
+            retries={"total_max_attempts": 2},
+            s3={"addressing_style": "path" if path_style else "auto"},
+        ),
+    )
+
+
+def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
+    """Why a warehouse's bucket can not be used, or None."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        s3_client(settings).head_bucket(Bucket=warehouse.removeprefix("s3://").partition("/")[0])
+    except ClientError as answer:
+        code = str(answer.response.get("Error", {}).get("Code", "?"))
+        return {"404": "there is no such bucket", "403": "access is denied"}.get(code, f"S3 answers {code}")
+    except BotoCoreError as trouble:
+        return str(trouble)
+    return None

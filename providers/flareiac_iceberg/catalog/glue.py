@@ -1,0 +1,85 @@
+"""The tables and namespaces of AWS Glue, a few pages each, within bounded time. Reads only."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.catalog.pointers import Pointer, unreadable
+from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GlueCatalog
+
+_NAME: Final = re.compile(r"[a-z0-9_]{1,252}")
+
+
+def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
+    """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises ``Failure``."""
+    check_name(catalog, namespace)
+    found: dict[str, Pointer] = {}
+    with trouble_told(catalog):
+        client = glue_client(catalog)
+        try:
+            for page in client.get_paginator("get_tables").paginate(DatabaseName=namespace, **_account(catalog)):
+                found |= {item["Name"]: _pointer(item) for item in page["TableList"]}
+        except client.exceptions.EntityNotFoundException:
+            return {}
+    return found
+
+
+def _pointer(item: Mapping[str, Any]) -> Pointer:
+    parameters = item.get("Parameters") or {}
+    is_table = parameters.get("table_type", "").upper() == "ICEBERG"
+    return Pointer(parameters.get("metadata_location", ""), is_view=not is_table)
+
+
+def namespace(catalog: GlueCatalog, name: str) -> Mapping[str, str] | None:
+    """The parameters of a database, or None. Raises ``Failure``."""
+    check_name(catalog, name)
+    with trouble_told(catalog):
+        client = glue_client(catalog)
+        try:
+            found = client.get_database(Name=name, **_account(catalog))["Database"]
+        except client.exceptions.EntityNotFoundException:
+            return None
+    own = {"location": found.get("LocationUri"), "Description": found.get("Description")}
+    return {**(found.get("Parameters") or {}), **{key: value for key, value in own.items() if value}}
+
+
+def check_name(catalog: GlueCatalog, namespace: str) -> None:
+    """Glue has one level, and names that Hive can write. Raises ``Failure``."""
+    if not _NAME.fullmatch(namespace):
+        raise Failure(_unusable(catalog, namespace))
+
+
+def _unusable(catalog: GlueCatalog, namespace: str) -> Diagnostic:
+    why = "Glue has one level of namespaces, and names of small letters, digits and _." if "." in namespace else "Glue knows small letters,"
+    why = why if why.endswith(".") else f"{why} digits and _ in names."
+    return error("FII112", f"{namespace} can not be a namespace of {catalog.address}", f"{why} Write another name.")
+
+
+def glue_client(catalog: GlueCatalog) -> Any:
+    """A client with bounded patience; its keys come from AWS's own chain. Raises ``Failure`` or what botocore raises."""
+    import boto3
+    from botocore.config import Config
+
+    known = catalog.settings()
+    region = known.get("glue.region") or known.get("client.region") or ("us-east-1" if "glue.endpoint" in known else None)
+    settings = Config(connect_timeout=CONNECT_SECONDS, read_timeout=ANSWER_SECONDS, retries={"total_max_attempts": 3, "mode": "standard"})
+    return boto3.client("glue", endpoint_url=known.get("glue.endpoint"), region_name=region, config=settings)
+
+
+def _account(catalog: GlueCatalog) -> dict[str, str]:
+    account = dict(catalog.properties).get("glue.id")
+    return {"CatalogId": account} if account else {}
+
+
+@contextmanager
+def trouble_told(catalog: GlueCatalog) -> Iterator[None]:
+    """Turns what AWS's client raises into a ``Failure``."""
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError, ResponseParserError, ValueError, KeyError, TypeError, AttributeError) as trouble:
+        raise Failure(unreadable(catalog, f"{type(trouble).__name__}: {trouble}")) from None

@@ -1,0 +1,55 @@
+"""The provider: one block type, and nothing to open."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session, Verdict
+from flareiac.sdk.references import References
+from flareiac.sdk.secrets import resolve
+from flareiac_secrets.schema import SCHEMA, canonical
+
+_SECRET: Final = ResourceType(
+    name="secret", kind=Kind.CONNECTION, schema=SCHEMA, description="Where a secret is kept; never the secret itself.", canonical=canonical
+)
+
+
+class SecretsSession:
+    """Nothing is held."""
+
+    def driver(self, type_name: str) -> Driver:
+        raise ValueError(f"{type_name} has no driver")
+
+    def checks(self, references: References) -> Sequence[Check]:
+        """Whether each declared secret can be had here."""
+        return [_check(address, item.attributes["reference"]) for address, item in references.items() if item.type == "secret"]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _check(address: str, reference: str) -> Check:
+    try:
+        resolve(reference)
+    except Failure as failure:
+        found = failure.diagnostics[0]
+        return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+    return Check(name=address, verdict=Verdict.OK, text="can be had")
+
+
+class SecretsProvider:
+    """What the entry point hands out."""
+
+    name = "secrets"
+
+    def resource_types(self) -> Sequence[ResourceType]:
+        """secret."""
+        return (_SECRET,)
+
+    def functions(self) -> Sequence[Function]:
+        """None."""
+        return ()
+
+    def open(self, _project: Project) -> Session:
+        """A session."""
+        return SecretsSession()

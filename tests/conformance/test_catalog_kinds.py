@@ -1,0 +1,162 @@
+"""What every kind of catalog promises, as one suite over all of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.data import to_json
+from flareiac.sdk.changes import Action
+from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Unreadable
+from flareiac_iceberg.catalog.doctor import check_catalog
+from tests.iceberg.lake import CALLS, CATALOG, columns
+from tests.support.catalog_kinds import KINDS, VARIABLES, KindLake, Servers, kind_lake
+
+pytestmark = [
+    # Clients of servers leave their sockets to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    made = Servers(tmp_path_factory.mktemp("servers"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS])
+def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
+    with kind_lake(request.param, tmp_path, servers, request) as made:
+        yield made
+
+
+def orders(lake: KindLake, **more: Any) -> dict[str, Any]:
+    return {
+        "namespace": lake.namespace,
+        "column": columns(id="long not null", ts="timestamptz", region="string"),
+        "partition_by": [CALLS["day"]("ts")],
+        "on_destroy": "drop",
+        **more,
+    }
+
+
+def test_a_table_lives_from_create_to_drop(lake: KindLake) -> None:
+    first, wider = orders(lake), orders(lake, column=columns(id="long not null", ts="timestamptz", area="string", n="int"))
+    wider |= {"renamed": {"region": "area"}, "partition_by": [CALLS["hour"]("ts")], "comment": "wider", "identifier": ["id"]}
+    assert lake.apply("table.orders", first).action is Action.CREATE
+    assert lake.plan("table.orders", first).action is Action.NO_OP
+    assert lake.apply("table.orders", wider).action is Action.UPDATE
+    assert lake.plan("table.orders", wider).action is Action.NO_OP
+    lake.append(f"{lake.namespace}.orders", [{"id": 1, "ts": None, "area": "eu", "n": 7}])
+    assert lake.rows(f"{lake.namespace}.orders") == [{"id": 1, "ts": None, "area": "eu", "n": 7}]
+    assert lake.plan("table.orders", wider).action is Action.NO_OP
+    assert lake.names(lake.namespace) == ["orders"]
+    assert lake.apply("table.orders", None).action is Action.DELETE
+    assert lake.names(lake.namespace) == []
+    assert isinstance(lake.read("table.orders", lake.canonical("table", "orders", wider)), Missing)
+
+
+def test_a_namespace_lives_from_create_to_drop(lake: KindLake) -> None:
+    body = {"name": lake.namespace, "properties": {"team": "a", "owner_team": "b"}, "on_destroy": "drop"}
+    assert lake.apply("namespace.n", body).action is Action.CREATE
+    assert lake.plan("namespace.n", body).action is Action.NO_OP
+    changed = body | {"properties": {"team": "c"}}
+    assert lake.apply("namespace.n", changed).action is Action.UPDATE
+    assert lake.plan("namespace.n", changed).action is Action.NO_OP
+    lake.apply("table.t", orders(lake))
+    full = lake.carry_out("namespace.n", lake.plan("namespace.n", None))
+    assert isinstance(full, NotApplied)
+    assert [item.code for item in full.diagnostics] == ["FII042"]
+    lake.apply("table.t", None)
+    lake.carry_out("namespace.n", lake.plan("namespace.n", None))
+    assert isinstance(lake.read("namespace.n", lake.canonical("namespace", "n", body)), Missing)
+
+
+def test_looking_first_makes_nothing(lake: KindLake) -> None:
+    desired = lake.canonical("table", "orders", orders(lake))
+    assert isinstance(lake.read("table.orders", desired), Missing)
+    assert isinstance(lake.read("namespace.n", lake.canonical("namespace", "n", {"name": lake.namespace})), Missing)
+    assert check_catalog(lake.references[CATALOG]).verdict.value == "ok"
+
+
+def test_what_did_not_move_is_not_loaded(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.apply("table.orders", orders(lake))
+    desired = lake.canonical("table", "orders", orders(lake))
+    with monkeypatch.context() as patch:
+        patch.setattr("flareiac_iceberg.table.read.load_entry", lambda *_: pytest.fail("the metadata was loaded"))
+        assert isinstance(lake.read("table.orders", desired), Present)
+
+
+def test_another_program_in_between_loses_nothing(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    wider = orders(lake, comment="mine")
+    proposal = lake.plan("table.orders", wider)
+    with lake.opened() as catalog:
+        catalog.load_table(f"{lake.namespace}.orders").transaction().set_properties(theirs="kept").commit_transaction()
+    lake.carry_out("table.orders", proposal)
+    properties = lake.table(f"{lake.namespace}.orders").properties
+    assert (properties["theirs"], properties["comment"]) == ("kept", "mine")
+
+
+def test_a_stale_plan_is_refused(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    proposal = lake.plan("table.orders", orders(lake, column=columns(id="long not null", ts="timestamptz", region="string", n="int")))
+    with lake.opened() as catalog:
+        from pyiceberg.types import StringType
+
+        with catalog.load_table(f"{lake.namespace}.orders").update_schema() as update:
+            update.add_column("theirs", StringType())
+    outcome = lake.carry_out("table.orders", proposal)
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == ["FII040"]
+    assert "n" not in {item.name for item in lake.table(f"{lake.namespace}.orders").schema().fields}
+
+
+def test_a_repeated_create_finds_its_own_table(lake: KindLake) -> None:
+    proposal = lake.plan("table.orders", orders(lake))
+    request = lake.request("table.orders", proposal)
+    driver = lake.session.driver("table")
+    first, again = driver.apply(request), driver.apply(request)
+    assert isinstance(first, Applied)
+    assert isinstance(again, Applied)
+    assert first.identity["uuid"] == again.identity["uuid"]
+
+
+def test_another_programs_table_is_never_taken(lake: KindLake) -> None:
+    proposal = lake.plan("table.orders", orders(lake))
+    with lake.opened() as catalog:
+        from pyiceberg.schema import Schema
+        from pyiceberg.types import LongType, NestedField
+
+        catalog.create_namespace_if_not_exists(lake.namespace)
+        catalog.create_table(f"{lake.namespace}.orders", Schema(NestedField(1, "x", LongType())))
+    outcome = lake.carry_out("table.orders", proposal)
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == ["FII040"]
+
+
+def test_no_secret_stands_anywhere(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    catalog = lake.references[CATALOG].attributes
+    kept = json.dumps(to_json([catalog, [[item.attributes, item.identity] for item in lake.state.values()]]))
+    for secret in VARIABLES.values():
+        assert secret not in kept
+
+
+def test_a_secret_that_is_not_there_makes_unreadable(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake.apply("table.orders", orders(lake))
+    recorded = lake.state["table.orders"]
+    lake.state["table.orders"] = Recorded(attributes=recorded.attributes, identity=recorded.identity | {"metadata_location": "older"})
+    with monkeypatch.context() as patch:
+        for name in VARIABLES:
+            patch.delenv(name)
+        found = lake.read("table.orders", None)
+        if lake.spec.properties or "credential" in lake.references[CATALOG].attributes or "token" in lake.references[CATALOG].attributes:
+            assert isinstance(found, Unreadable)
+            assert found.diagnostic.code == "FIX050"
+        else:
+            assert isinstance(found, Present)
+    assert isinstance(lake.read("table.orders", None), Present)

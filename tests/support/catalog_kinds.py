@@ -1,0 +1,129 @@
+"""A project on each kind of catalog, with the servers that it needs."""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pyiceberg.catalog import Catalog
+from pyiceberg.table import Table
+
+from flareiac.kernel.data import Reference
+from flareiac.sdk.references import Resolved
+from flareiac.sdk.secrets import reference
+from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.catalog.pointers import tables_in
+from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
+from tests.iceberg.lake import CATALOG, Lake
+from tests.support.moto_server import KEYS, aws_keys, make_bucket, moto_server
+from tests.support.postgres import PASSWORD, postgres
+from tests.support.rest_server import rest_server
+
+KINDS: Final = ("sqlite", "postgres", "postgres_s3", "glue", "rest")
+VARIABLES: Final = {"LAKE_PASSWORD": PASSWORD, "LAKE_KEY": KEYS["AWS_SECRET_ACCESS_KEY"], "LAKE_TOKEN": "any token"}
+SECRETS: Final = {
+    f"secret.{name.lower()}": Resolved(
+        address=f"secret.{name.lower()}", type="secret", attributes={"env": name, "reference": reference("env", name)}
+    )
+    for name in VARIABLES
+}
+
+
+class KindLake(Lake):
+    """A project whose catalog may be of any kind. ``namespace`` is used by no other: a server may serve many tests."""
+
+    namespace: str
+
+    @property
+    def spec(self) -> CatalogSpec:
+        return spec_of(CATALOG, self.references[CATALOG].attributes)
+
+    @contextmanager
+    def opened(self) -> Iterator[Catalog]:
+        connections = Connections()
+        try:
+            yield connections.get(self.spec)
+        finally:
+            connections.close()
+
+    def table(self, name: str) -> Table:
+        with self.opened() as catalog:
+            return catalog.load_table(name)
+
+    def names(self, namespace: str) -> list[str]:
+        return sorted(tables_in(self.spec, namespace) or ())
+
+
+class Servers:
+    """Starts what is asked for, once; ends with the session."""
+
+    def __init__(self, directory: Path, java_home: Path | None = None) -> None:
+        self._directory, self._java_home = directory, java_home
+        self._stack = ExitStack()
+        self._known: dict[str, Any] = {}
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def postgres(self) -> Any:
+        return self._once("postgres", lambda: postgres(self._directory / "postgres"))
+
+    def aws(self) -> str:
+        found: str = self._once("aws", moto_server)
+        return found
+
+    def rest(self, java_home: Path) -> str:
+        found: str = self._once("rest", lambda: rest_server(self._directory / "rest", java_home))
+        return found
+
+    def _once(self, name: str, start: Any) -> Any:
+        if name not in self._known:
+            self._known[name] = self._stack.enter_context(start())
+        return self._known[name]
+
+
+def body(kind: str, servers: Servers, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The catalog block of a fresh catalog of a kind."""
+    fresh = uuid.uuid4().hex[:12]
+    match kind:
+        case "sqlite":
+            return {}
+        case "postgres":
+            return {"uri": servers.postgres().create(fresh), "credential": Reference("secret.lake_password")}
+        case "postgres_s3":
+            return body("postgres", servers, request) | s3(servers.aws(), fresh)
+        case "glue":
+            files = s3(servers.aws(), fresh)
+            files["properties"] |= {"glue.endpoint": servers.aws()}
+            return {"type": "glue", **files}
+        case _:
+            return {"type": "rest", "uri": servers.rest(request.getfixturevalue("java_home")), "token": Reference("secret.lake_token")}
+
+
+def s3(endpoint: str, bucket: str) -> dict[str, Any]:
+    """A warehouse in a bucket of its own."""
+    make_bucket(endpoint, bucket)
+    properties: Mapping[str, Any] = {
+        "s3.endpoint": endpoint,
+        "s3.region": "us-east-1",
+        "s3.path-style-access": True,
+        "s3.access-key-id": KEYS["AWS_ACCESS_KEY_ID"],
+        "s3.secret-access-key": Reference("secret.lake_key"),
+    }
+    return {"warehouse": f"s3://{bucket}/lake", "properties": dict(properties)}
+
+
+@contextmanager
+def kind_lake(kind: str, root: Path, servers: Servers, request: pytest.FixtureRequest) -> Iterator[KindLake]:
+    """A project on a fresh catalog of a kind, with the variables that its secrets are in."""
+    with pytest.MonkeyPatch.context() as patch, aws_keys():
+        for name, value in VARIABLES.items():
+            patch.setenv(name, value)
+        lake = KindLake(root, body(kind, servers, request), SECRETS)
+        lake.namespace = f"n_{uuid.uuid4().hex[:8]}"
+        try:
+            yield lake
+        finally:
+            lake.close()
