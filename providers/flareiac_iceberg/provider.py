@@ -11,6 +11,7 @@ from flareiac_iceberg.catalog import canonical as catalog_canonical
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.functions import FUNCTIONS
+from flareiac_iceberg.maintenance.duties import TableMaintainer
 from flareiac_iceberg.namespace import schema as namespace_schema
 from flareiac_iceberg.namespace.apply import NamespaceDriver
 from flareiac_iceberg.namespace.plan import NamespacePlanner
@@ -45,6 +46,7 @@ _TYPES: Final = (
         canonical=table_canonical.canonical,
         planner=TablePlanner(),
         claims=table_canonical.claims,
+        maintainer=TableMaintainer(),
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     ),
 )

@@ -9,11 +9,13 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, Project, ReadRequest, Recorded, Unreadable
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
 from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, requirements
@@ -104,6 +106,10 @@ class TableDriver:
         kept = "" if purge else f"; its last metadata file is {location}"
         identity = {**recorded.identity, "metadata_location": location}
         return Applied(attributes=recorded.attributes, identity=identity, messages=(f"dropped {target.full_name}{kept}",))
+
+    def measure(self, request: MeasureRequest) -> Attributes:
+        """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
+        return figures(request)
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table. Raises ``Failure``."""

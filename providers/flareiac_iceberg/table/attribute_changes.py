@@ -10,6 +10,8 @@ from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
 from flareiac_iceberg.column_types import render
+from flareiac_iceberg.maintenance.canonical import shown
+from flareiac_iceberg.maintenance.schema import NAMES
 from flareiac_iceberg.table.branch_blocks import named_changes
 from flareiac_iceberg.table.changes import SetProperty
 from flareiac_iceberg.table.diff import Difference
@@ -18,6 +20,8 @@ from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
 
 STATE_ONLY = ("catalog", "namespace", "name", "on_destroy")
+UPKEEP = ("engine", *NAMES)
+"""What only the next run of maintenance takes notice of; absent where it is not declared."""
 
 
 def attribute_changes(
@@ -57,6 +61,8 @@ def _shape(attributes: Attributes, spec: TableSpec, wanted: TableSpec) -> Attrib
     columns = None if wanted.columns is None else layout["columns"]
     shaped = {name: attributes.get(name) for name in STATE_ONLY}
     shaped |= {name: value for name, value in layout.items() if name not in ("columns", "column_order", "branch", "tag")}
+    upkeep = {name: attributes.get(name) for name in UPKEEP}
+    shaped |= {name: shown(item) if isinstance(item, dict) else item for name, item in upkeep.items() if item is not None}
     shaped["column"] = columns
     shaped["column_order"] = None if columns is None else layout["column_order"]
     return shaped
@@ -105,7 +111,12 @@ def _folded(changes: Iterable[AttributeChange], new: Attributes, old: Attributes
     done: set[str] = set()
     for change in changes:
         if change.path[0] != "column":
-            yield replace(change, note=_note(change))
+            if len(change.path) == 1 or change.path[0] not in UPKEEP or _both(change, new, old):
+                yield replace(change, note=_note(change))
+            elif change.path[0] not in done:
+                name = str(change.path[0])
+                done.add(name)
+                yield _whole_block(name, new, old)
             continue
         whole = _whole(str(change.path[1]), new, live)
         if whole is None:
@@ -116,6 +127,18 @@ def _folded(changes: Iterable[AttributeChange], new: Attributes, old: Attributes
             origin = Origin.DRIFT if texts[0] == texts[1] else Origin.BOTH if _drifted(texts) else Origin.CONFIG
             note = Effect.LOSES_DATA if texts[0] is ABSENT else Effect.METADATA
             yield AttributeChange(path=("column", whole), origin=origin, old=texts[1], new=texts[0], live=texts[2], note=note)
+
+
+def _both(change: AttributeChange, new: Attributes, old: Attributes) -> bool:
+    """Whether a setting stands in a block that was there before and still is."""
+    return change.path[0] in new and change.path[0] in old
+
+
+def _whole_block(name: str, new: Attributes, old: Attributes) -> AttributeChange:
+    """One change for a block that comes."""
+    before = old.get(name, ABSENT)
+    change = AttributeChange(path=(name,), origin=Origin.CONFIG, old=before, new=new.get(name, ABSENT), live=before)
+    return replace(change, note=_note(change))
 
 
 def _drifted(texts: list[Data]) -> bool:
@@ -144,6 +167,8 @@ def _note(change: AttributeChange) -> str:
     match change.path[0]:
         case "on_destroy":
             return "kept in the state only"
+        case name if name in UPKEEP:
+            return "takes effect with the next run"
         case "format_version":
             return Effect.IRREVERSIBLE
         case _:

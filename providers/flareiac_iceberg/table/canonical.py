@@ -12,6 +12,7 @@ from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.choice import chosen_catalog, place_of
 from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
+from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.rename import declared_steps
 from flareiac_iceberg.table.spec import (
@@ -77,7 +78,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "partition_by": _partitions(wanted.get("partition_by"), columns, diagnostics),
         "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
         "distribution": wanted.get("distribution"),
-        "properties": _properties(wanted.get("properties"), diagnostics),
+        "properties": _properties(wanted.get("properties"), diagnostics, expires=_expires(wanted)),
         "comment": wanted.get("comment"),
         "format_version": _version(wanted.get("format_version"), diagnostics),
         "location": wanted.get("location"),
@@ -85,6 +86,8 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "on_destroy": wanted.get("on_destroy") or "retain",
         "renamed": _renamed(wanted.get("renamed"), columns, diagnostics),
         **branches_and_tags(wanted, diagnostics),
+        "engine": wanted.get("engine"),
+        **canonical_blocks(wanted, _surroundings(wanted, columns), diagnostics),
     }
 
 
@@ -313,12 +316,22 @@ def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | 
         )
 
 
-def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics) -> Attributes | None:
+def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None) -> Around:
+    order = wanted.get("sort_by")
+    return Around(columns=columns, properties=wanted.get("properties") or {}, sorted=None if order is None else bool(order))
+
+
+def _expires(wanted: Attributes) -> bool:
+    block = wanted.get("snapshot_expiry")
+    return block is not None and block.get("enabled") is not False
+
+
+def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, expires: bool) -> Attributes | None:
     for name in value or {}:
         if name in RESERVED_PROPERTIES or name.startswith("flareiac."):
             why = RESERVED_PROPERTIES.get(name, "FlareIaC keeps its own marks there")
             diagnostics.error("FII065", f'The property "{name}" can not be set', f"{why[0].upper()}{why[1:]}.", attribute=("properties",))
-        elif name.startswith("history.expire."):
+        elif name.startswith("history.expire.") and not expires:
             diagnostics.warning(
                 "FII066",
                 f'The property "{name}" does nothing alone',

@@ -8,7 +8,7 @@ from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relat
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
 from flareiac_iceberg.table import branches
-from flareiac_iceberg.table.attribute_changes import attribute_changes, created, drift_texts, settled
+from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, created, drift_texts, settled
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
@@ -152,12 +152,13 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)
+    upkeep = any(change.path[0] in UPKEEP for change in changes)
     renamed = recorded is not None and recorded.attributes.get("renamed") != desired["renamed"]
     return Proposal(
         action=_action(
             request,
             found,
-            worth=state_only or bool(blockers),
+            worth=state_only or upkeep or bool(blockers),
             record=renamed or any(map(settled, changes)) or _written_by_others(request, observed),
         ),
         planned=desired,

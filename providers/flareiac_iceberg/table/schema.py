@@ -5,6 +5,8 @@ from typing import Final
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import between, is_duration, not_empty, one_of
+from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
+from flareiac_iceberg.maintenance.schema import ENGINE
 
 COLUMN: Final = Block(
     description="One column; the order of the blocks is the order of the columns.",
@@ -104,10 +106,12 @@ SCHEMA: Final = Block(
             validators=(one_of("retain", "drop", "purge"),),
             effect="state only",
         ),
+        "engine": ENGINE,
     },
     blocks={
         "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN),
         "branch": NestedBlock(nesting=Nesting.MAP, block=BRANCH),
         "tag": NestedBlock(nesting=Nesting.MAP, block=TAG),
+        **MAINTENANCE,
     },
 )

@@ -1,0 +1,260 @@
+"""From the declared blocks to canonical settings: all numbers resolved, everything wrong reported before Spark sees it. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data, is_known
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.sdk.validators import parse_duration, parse_size
+from flareiac_iceberg.functions import sort_field
+from flareiac_iceberg.maintenance.filters import unknown_columns
+from flareiac_iceberg.maintenance.schema import NAMES, parse_share
+from flareiac_iceberg.maintenance.settings import KINDS, Compaction, DeleteRewrite, SnapshotExpiry, data_of
+from flareiac_iceberg.maintenance.words import exact_duration, exact_size
+from flareiac_iceberg.table.spec import Column, is_inside
+
+_DURATIONS: Final = frozenset({"every", "older_than", "hold_readers_for", "keep"})
+_SIZES: Final = frozenset({"target_file_size", "min_file_size", "max_file_size", "max_file_group_size"})
+_TIMES: Final = ("timestamptz", "timestamp_ntz", "date")
+_CURVED: Final = frozenset({"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"})
+"""What Iceberg 1.11 can lay on a z-order curve."""
+_NESTED: Final = frozenset({"struct", "list", "map"})
+
+_GROUPS: Final = ("max-file-group-input-files", "max-files-to-rewrite", "rewrite-job-order")
+_DATA_OPTIONS: Final = (*_GROUPS, "use-starting-sequence-number", "remove-dangling-deletes", "output-spec-id")
+_SORT_OPTIONS: Final = ("compression-factor", "shuffle-partitions-per-file")
+_OPTIONS: Final = {
+    "binpack": _DATA_OPTIONS,
+    "sort": (*_DATA_OPTIONS, *_SORT_OPTIONS),
+    "zorder": (*_DATA_OPTIONS, *_SORT_OPTIONS, "var-length-contribution", "max-output-size"),
+    "delete_rewrite": _GROUPS,
+}
+"""The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has rows (measured)."""
+OWN_OPTIONS: Final = {
+    "target-file-size-bytes": "target_file_size",
+    "min-file-size-bytes": "min_file_size",
+    "max-file-size-bytes": "max_file_size",
+    "min-input-files": "min_input_files",
+    "rewrite-all": "rewrite_all",
+    "max-file-group-size-bytes": "max_file_group_size",
+    "max-concurrent-file-group-rewrites": "max_concurrent_groups",
+    "delete-file-threshold": "delete_file_threshold",
+    "delete-ratio-threshold": "delete_ratio",
+    "partial-progress.enabled": "partial_progress",
+    "partial-progress.max-commits": "partial_progress",
+    "partial-progress.max-failed-commits": "partial_progress",
+}
+"""Options by Iceberg's name that are attributes here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the rest of the table's block says. ``columns`` None: not managed, so that names can not be checked."""
+
+    columns: Mapping[str, Column] | None
+    properties: Mapping[str, Data]
+    sorted: bool | None
+
+
+def canonical_blocks(wanted: Attributes, around: Around, diagnostics: Diagnostics) -> dict[str, Attributes | None]:
+    """Each of the six blocks as data, None where it is not declared."""
+    found: dict[str, Attributes | None] = {}
+    for name in NAMES:
+        body = wanted.get(name)
+        found[name] = None if body is None else _block(name, dict(body), around, diagnostics)
+    return found
+
+
+def shown(block: Attributes) -> Attributes:
+    """Settings as they would be declared, without those that are left to the table or to Iceberg."""
+    return {name: _text(name, value) for name, value in block.items() if value is not None}
+
+
+def _text(name: str, value: Data) -> Data:
+    if name in _DURATIONS:
+        return exact_duration(value)
+    return exact_size(value) if name in _SIZES or name == "mean_size_under" else value
+
+
+def _block(name: str, body: Attributes, around: Around, diagnostics: Diagnostics) -> Attributes:
+    for key, value in body.items():
+        if not is_known(value):
+            _unknown((name, key), diagnostics)
+            body[key] = None
+    given = {key: _number(key, value) for key, value in body.items() if value is not None}
+    if isinstance(given.get("run_if"), dict):
+        given["run_if"] = _conditions(name, given["run_if"], diagnostics)
+        if not given["run_if"]:
+            del given["run_if"]
+    if isinstance(given.get("partial_progress"), dict):
+        given["partial_progress"] = {key: value for key, value in given["partial_progress"].items() if value is not None}
+    if name == "compaction":
+        given |= _order(given, around, diagnostics)
+    if name == "retention":
+        given = {"column": "", "keep": 1} | given
+        _retained(given, around, diagnostics)
+    settings = KINDS[name](**given)
+    match settings:
+        case Compaction() | DeleteRewrite():
+            _rewrite(name, settings, around, diagnostics)
+        case SnapshotExpiry():
+            _expiry(around, diagnostics)
+        case _:
+            pass
+    return data_of(settings)
+
+
+def _unknown(path: tuple[str, str], diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        "FII130",
+        f"{path[0]}.{path[1]} must be known when the plan is made",
+        "It depends on a value that only apply can tell. Write it out, or take it from a variable.",
+        attribute=path,
+    )
+
+
+def _number(key: str, value: Data) -> Data:
+    if key in _DURATIONS:
+        return parse_duration(value)
+    return parse_size(value) if key in _SIZES else value
+
+
+def _conditions(name: str, value: Mapping[str, Data], diagnostics: Diagnostics) -> Attributes:
+    given = {key: item for key, item in value.items() if item is not None}
+    if not given:
+        diagnostics.error(
+            "FII131", f"{name}.run_if says nothing", "Give it a condition, or leave it out for the default.", attribute=(name, "run_if")
+        )
+    forms = {"small_file_share_over": parse_share, "mean_size_under": parse_size}
+    return {key: forms[key](item) if key in forms else item for key, item in given.items()}
+
+
+def _order(given: Attributes, around: Around, diagnostics: Diagnostics) -> Attributes:
+    """``sort_by`` and ``zorder_by`` as the records take them, and whether they fit the strategy."""
+    strategy = given.get("strategy", "binpack")
+    for key, fits in (("sort_by", "sort"), ("zorder_by", "zorder")):
+        if key in given and strategy != fits:
+            diagnostics.error(
+                "FII132",
+                f'{key} has no meaning with strategy "{strategy}"',
+                f'Write strategy = "{fits}", or remove {key}.',
+                attribute=("compaction", key),
+            )
+    if strategy == "zorder" and not given.get("zorder_by"):
+        why = "Write zorder_by with the columns whose values should lie close together."
+        diagnostics.error("FII132", 'strategy "zorder" needs zorder_by', why, attribute=("compaction", "strategy"))
+    if strategy == "sort" and "sort_by" not in given and around.sorted is False:
+        why = "The table is declared with no order of its own, so compaction.sort_by must say which."
+        diagnostics.error("FII132", 'strategy "sort" needs an order', why, attribute=("compaction", "strategy"))
+    found: Attributes = {}
+    if "sort_by" in given:
+        found["sort_by"] = tuple(_terms(given["sort_by"], around, diagnostics)) or None
+    if "zorder_by" in given:
+        for path in given["zorder_by"]:
+            _fits(path, _CURVED, "be part of a z-order", ("compaction", "zorder_by"), around, diagnostics)
+        found["zorder_by"] = tuple(dict.fromkeys(given["zorder_by"])) or None
+    return found
+
+
+def _terms(value: Data, around: Around, diagnostics: Diagnostics) -> Iterable[Attributes]:
+    where = ("compaction", "sort_by")
+    if not isinstance(value, list | tuple) or not value:
+        diagnostics.error("FII133", "compaction.sort_by is a list", 'Write sort_by = [asc("ts")], also for one field.', attribute=where)
+        return
+    for item in value:
+        term = sort_field("asc", item) if isinstance(item, str) else item
+        if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
+            why = 'Elements are asc("ts") or desc("amount").'
+            diagnostics.error("FII133", "An element of compaction.sort_by has no meaning here", why, attribute=where)
+            continue
+        _fits(term["column"], None, "be sorted by", where, around, diagnostics)
+        yield term
+
+
+def _fits(
+    path: str, kinds: Iterable[str] | None, what: str, where: tuple[str, ...], around: Around, diagnostics: Diagnostics
+) -> Column | None:
+    """The column at a path if it is there and of one of these types (None: any with one value); what is wrong is reported."""
+    columns = around.columns
+    if columns is None:
+        return None
+    if path not in columns:
+        why = f"{'.'.join(where)} names it.{did_you_mean(path, columns)}"
+        diagnostics.error("FII134", f'There is no column "{path}"', why, attribute=where)
+        return None
+    column, kind = columns[path], columns[path].type.partition("(")[0]
+    repeated = [item for item in columns if item != path and is_inside(path, item) and columns[item].type in ("list", "map")]
+    if repeated or kind in _NESTED or (kinds is not None and kind not in kinds):
+        takes = f"It must be {', '.join(sorted(kinds))}" if kinds else "It must hold one value"
+        why = f"{takes}, and stand in no list or map." if repeated or not kinds else f"{takes}."
+        diagnostics.error("FII135", f'Column "{path}" ({column.type}) can not {what}', why, attribute=where)
+    return column
+
+
+def _retained(given: Attributes, around: Around, diagnostics: Diagnostics) -> None:
+    if given["column"]:
+        _fits(given["column"], _TIMES, "tell how old a row is", ("retention", "column"), around, diagnostics)
+
+
+def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
+    _sizes(name, settings, diagnostics)
+    strategy = settings.strategy if isinstance(settings, Compaction) else "delete_rewrite"
+    _options(name, strategy, settings.options, diagnostics)
+    if isinstance(settings, DeleteRewrite):
+        return
+    if settings.rewrite_all and settings.every is None:
+        why = 'Every file would be rewritten with every apply. Write how often that is wanted, such as every = "30d".'
+        diagnostics.error("FII137", "compaction.rewrite_all needs every", why, attribute=("compaction", "rewrite_all"))
+    if settings.where is not None:
+        _where(settings.where, around, diagnostics)
+    declared = around.properties.get("write.target-file-size-bytes")
+    if settings.target_file_size is not None and isinstance(declared, str) and declared != str(settings.target_file_size):
+        diagnostics.warning(
+            "FII138",
+            "Writers and compaction aim at different sizes",
+            f"Writers follow the property write.target-file-size-bytes ({declared}), compaction its own target_file_size "
+            f"({settings.target_file_size}). Leave target_file_size out to follow the property.",
+            attribute=("compaction", "target_file_size"),
+        )
+
+
+def _sizes(name: str, settings: Compaction | DeleteRewrite, diagnostics: Diagnostics) -> None:
+    """Iceberg wants least < wanted < most. Where the wanted size is the table's, only the two others can be compared."""
+    low, wanted, high = settings.min_file_size, settings.target_file_size, settings.max_file_size
+    named = [("min_file_size", low), ("target_file_size", wanted), ("max_file_size", high)]
+    given = [(key, value) for key, value in named if value is not None]
+    for (small, less), (large, more) in pairwise(given):
+        if less >= more:
+            why = f"{small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less."
+            diagnostics.error("FII136", f"The sizes of {name} contradict each other", why, attribute=(name, large))
+
+
+def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: Diagnostics) -> None:
+    allowed = _OPTIONS[strategy]
+    for key in options:
+        if key in allowed:
+            continue
+        own = OWN_OPTIONS.get(key)
+        what = f"strategy {strategy}" if name == "compaction" else name
+        why = f"Use the attribute {own}." if own else f"Those of {what} are {', '.join(allowed)}.{did_you_mean(key, allowed)}"
+        diagnostics.error("FII139", f'The option "{key}" can not be set', why, attribute=(name, "options"))
+
+
+def _where(text: str, around: Around, diagnostics: Diagnostics) -> None:
+    where = ("compaction", "where")
+    for name in unknown_columns(text, around.columns) if around.columns is not None else ():
+        why = f"compaction.where names it.{did_you_mean(name, around.columns or {})}"
+        diagnostics.error("FII134", f'There is no column "{name}"', why, attribute=where)
+
+
+def _expiry(around: Around, diagnostics: Diagnostics) -> None:
+    for name in around.properties:
+        if name in ("history.expire.max-snapshot-age-ms", "history.expire.min-snapshots-to-keep"):
+            diagnostics.warning(
+                "FII140",
+                f'The property "{name}" is not what snapshot_expiry follows',
+                "Its own older_than and retain_last are; the property counts for other tools only. Remove it, or make both say the same.",
+                attribute=("properties",),
+            )

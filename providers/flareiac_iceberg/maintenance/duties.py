@@ -1,0 +1,190 @@
+"""What upkeep of a table is due? All that is declared, in the order of work, due or not. Pure.
+
+How results compare with forecasts is told in ``judge``.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, RemoveOrphans
+from flareiac_iceberg.maintenance.aged_rows import floor
+from flareiac_iceberg.maintenance.expiring import Reach, reach
+from flareiac_iceberg.maintenance.history import freed, history_of
+from flareiac_iceberg.maintenance.judge import judge
+from flareiac_iceberg.maintenance.measure import overlap
+from flareiac_iceberg.maintenance.rewriting import compaction, delete_rewrite, manifest_rewrite
+from flareiac_iceberg.maintenance.schema import NAMES
+from flareiac_iceberg.maintenance.settings import (
+    Compaction,
+    DeleteRewrite,
+    ManifestRewrite,
+    OrphanRemoval,
+    Retention,
+    SnapshotExpiry,
+    settings_of,
+)
+from flareiac_iceberg.maintenance.upkeep import Case
+from flareiac_iceberg.maintenance.words import count, duration, exact_duration, moment
+
+
+@dataclass(frozen=True, slots=True)
+class TableMaintainer:
+    """Pure knowledge of what a table needs."""
+
+    def wants(self, attributes: Attributes) -> bool:
+        """Whether any block is declared and enabled."""
+        return any(attributes.get(name) is not None and attributes[name]["enabled"] for name in NAMES)
+
+    def duties(self, request: DutiesRequest) -> tuple[Duty, ...]:
+        """All that is declared, in the order of work."""
+        return tuple(_duties(request))
+
+    def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
+        """See ``judge``."""
+        return judge(duty, result)
+
+
+def _duties(request: DutiesRequest) -> Iterator[Duty]:
+    for name, settings in settings_of(request.attributes).items():
+        case = Case(name=name, settings=settings, request=request)
+        match settings:
+            case Retention():
+                yield retention(case, settings)
+            case Compaction():
+                yield compaction(case, settings)
+            case DeleteRewrite():
+                yield delete_rewrite(case, settings)
+            case ManifestRewrite():
+                yield manifest_rewrite(case, settings)
+            case SnapshotExpiry():
+                yield snapshot_expiry(case, settings)
+            case OrphanRemoval():
+                yield orphan_removal(case, settings)
+
+
+def retention(case: Case, settings: Retention) -> Duty:
+    """Due when there are rows before the last full partition (or hour) that is old enough."""
+    found, snapshot = case.figures["rows"], case.figures["snapshot_id"]
+    if snapshot is None or case.figures["totals"]["rows"] == 0:
+        return case.idle("the table has no rows", of=snapshot)
+    if found is None:
+        return case.idle(f'the table has no column "{settings.column}"', of=snapshot, diagnostics=(_no_column(settings),))
+    if found["type"] not in ("timestamptz", "timestamp_ntz", "date"):
+        return case.idle(f'"{settings.column}" is {found["type"]}', of=snapshot, diagnostics=(_no_time(settings, found["type"]),))
+    before = floor(case.request.now_ms - settings.keep, found["unit"])
+    of = [snapshot, before]
+    whole = [item for item in found["ranges"] if item[1] <= before]
+    partly = [item for item in found["ranges"] if item[0] < before < item[1]]
+    units = f"whole {found['unit']}s" + (" (partitions)" if found["whole"] else "")
+    if not whole and not partly and not found["unknown"]:
+        return case.idle(f"no rows from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})", of=of)
+    rows = sum(item[2] for item in whole)
+    sure = not partly and not found["unknown"] and not found["guessed"] and case.figures["totals"]["delete_files"] == 0
+    how_many = f"{count(rows, 'row')}" if sure else "rows"
+    text = f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
+    work = DeleteRows(column=settings.column, type=found["type"], before_ms=before)
+    return case.due(text, work, of=of, forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {})
+
+
+def _no_column(settings: Retention) -> Diagnostic:
+    return warning(
+        "FII155",
+        f'Retention has no column "{settings.column}" to go by',
+        "The table has no such column, so no row is deleted. Correct retention.column.",
+        attribute=("retention", "column"),
+    )
+
+
+def _no_time(settings: Retention, kind: str) -> Diagnostic:
+    return warning(
+        "FII156",
+        f'Retention can not go by the column "{settings.column}"',
+        f"It is {kind}; a row's age is told by timestamptz, timestamp_ntz or date. No row is deleted. Correct retention.column.",
+        attribute=("retention", "column"),
+    )
+
+
+def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
+    """Due when enough snapshots are old, nobody needs them, and the table may lose files."""
+    of = [case.figures["snapshot_id"], case.figures["ids"]]
+    if not case.figures["collects"]:
+        return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
+    history = history_of(case.figures["history"])
+    if not history.times:
+        return case.idle("the table has no snapshots", of=of)
+    found = reach(history, settings, case.request.holds, case.request.now_ms)
+    if found.blocked:
+        return case.idle(f"nothing may go: {found.blocked}", of=of, held=found.held, diagnostics=found.diagnostics)
+    gone, there = len(found.expiry.snapshots), len(history.times)
+    if gone < settings.min_snapshots_to_expire and not found.expiry.refs:
+        return case.idle(_not_yet(found, settings, case), of=of, held=found.held, diagnostics=found.diagnostics)
+    forecast = {"expired_snapshots": gone}
+    files = freed(history, found.expiry.snapshots)
+    if files is not None:
+        forecast |= {"deleted_data_files": files[0], "deleted_delete_files": files[1]}
+    text = f"expire {gone:,} of {count(there, 'snapshot')}, committed before {moment(found.cutoff)}"
+    if files is not None:
+        text += f", and free {count(files[0], 'data file')}"
+    if found.expiry.refs:
+        text += f"; drops {', '.join(found.expiry.refs)}, whose own time has passed"
+    work = ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last)
+    return case.due(text, work, of=of, forecast=forecast, held=found.held, diagnostics=found.diagnostics)
+
+
+def _not_yet(found: Reach, settings: SnapshotExpiry, case: Case) -> str:
+    times = case.figures["history"]["times"]
+    age = duration(case.request.now_ms - min(times))
+    text = f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least {settings.min_snapshots_to_expire:,}"
+    return f"{text} (the oldest of {len(times):,} is {age} old, keeping {exact_duration(settings.older_than)})"
+
+
+def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
+    """Due when the last one is long enough ago, and no other's files can be below the table's location."""
+    last = case.last
+    of = case.figures["snapshot_id"]
+    if not case.figures["collects"]:
+        return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
+    location = case.figures["location"]
+    sharing = [address for address, place in case.request.neighbours.items() if overlap(location, place)]
+    sharing += [f"the table {name}" for name in case.figures["under"] or ()]
+    if sharing:
+        return case.idle(
+            f"{sharing[0]} has files in the same place", of=of, diagnostics=(_shared(location, sharing, case.request.neighbours),)
+        )
+    holds = case.request.holds
+    unknown = [hold for hold in holds if hold.unknown]
+    if unknown:
+        held = tuple(f"{hold.holder}: {hold.reason}, so everything stays" for hold in unknown)
+        return case.idle(f"nothing may go: {unknown[0].holder} holds something that is not known", of=of, held=held)
+    wanted = case.request.now_ms - settings.older_than
+    at_work = [hold for hold in holds if hold.since_ms is not None and hold.since_ms < wanted]
+    cutoff = min([wanted, *(hold.since_ms for hold in at_work if hold.since_ms is not None)])
+    held = tuple(f"{hold.holder}: {hold.reason}, so files written since {moment(hold.since_ms or 0)} stay" for hold in at_work)
+    what = "count" if settings.dry_run else "remove"
+    since = f"last done {duration(case.request.now_ms - int(last['at'] * 1000))} ago" if last else "never done with these settings"
+    text = f"{what} files that no snapshot names, written before {moment(cutoff)} ({since})"
+    work = RemoveOrphans(older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch)
+    return case.due(text, work, of=of, forecast={}, held=held)
+
+
+def _no_collection(name: str) -> Diagnostic:
+    return warning(
+        "FII157",
+        f"{name} does nothing: gc.enabled of the table is false",
+        "Some other table or tool may need files that this one no longer names (a clone, a migrated table), so none is deleted. If that is "
+        'over, set properties = { "gc.enabled" = "true" }; if not, remove the block.',
+        attribute=(name,),
+    )
+
+
+def _shared(location: str, sharing: list[str], neighbours: Mapping[str, str]) -> Diagnostic:
+    places = ", ".join(f"{item} ({neighbours[item]})" if item in neighbours else item for item in sharing[:3])
+    return warning(
+        "FII158",
+        "Orphan removal does nothing: the table shares its location",
+        f"What no snapshot of this table names below {location} may belong to {places}. Give each a location of its own, or remove the "
+        "orphan_removal block.",
+        attribute=("orphan_removal",),
+    )

@@ -1,0 +1,34 @@
+"""The figures that decide, as plain data between measuring and deciding.
+
+    {"uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "measured_ms",
+     "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
+     "ids":       a digest of all snapshots' ids
+     "history":   see ``history``; None where no expiry is declared
+     "rewrite":   {"files", "small", "worn", "groups", "rewritten_files", "rewritten_bytes", "added_files", "exact"} | {"few": n} | None
+     "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files"} | {"few": n} | None
+     "manifests": {"data": [count, bytes], "deletes": [count, bytes], "target": bytes} | None
+     "rows":      see ``aged_rows`` | None
+     "under":     names of other tables of the namespace that share the location | None}
+
+``few``: so many files are too few for anything, so none was looked at. None: not declared.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes, digest
+
+FILE_SETTINGS: Final = ("compaction", "delete_rewrite", "retention")
+
+
+def number(summary: Mapping[str, object], name: str) -> int | None:
+    """A count of a snapshot's summary, None where it is missing or no number."""
+    try:
+        return int(str(summary[name]))
+    except (KeyError, ValueError):
+        return None
+
+
+def settings_digest(attributes: Attributes) -> str:
+    """Of the settings that figures about files depend on."""
+    return digest({name: attributes.get(name) for name in FILE_SETTINGS})

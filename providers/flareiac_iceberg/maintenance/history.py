@@ -1,0 +1,138 @@
+"""Which snapshots would an expiry remove, and which must it not? Iceberg's own rules over a table's snapshots and references. Pure.
+
+A branch keeps its newest snapshots while they are young enough, counted from its head back to the first that is not; a tag keeps its one
+snapshot; a snapshot that no branch or tag reaches is kept while it is young. Times need not grow along a branch, so a snapshot is safe only
+below the least time on the way to it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+
+MAIN: Final = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ref:
+    """A branch or tag; ages in ms, None where the settings of the expiry count."""
+
+    name: str
+    head: int
+    is_branch: bool = True
+    min_snapshots: int | None = None
+    max_snapshot_age: int | None = None
+    max_ref_age: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The snapshots of a table by id: time (ms since 1970), parent, and how many data and delete files each took away."""
+
+    times: Mapping[int, int]
+    parents: Mapping[int, int | None]
+    refs: tuple[Ref, ...] = ()
+    removed: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def line(self, head: int) -> Iterable[int]:
+        """A snapshot and its ancestors, as far as they are still there, newest first."""
+        seen: set[int] = set()
+        at: int | None = head
+        while at is not None and at in self.times and at not in seen:
+            seen.add(at)
+            yield at
+            at = self.parents.get(at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expiry:
+    """What would go: snapshots, and names of branches and tags whose own time has passed."""
+
+    snapshots: frozenset[int]
+    refs: tuple[str, ...]
+
+
+def history_data(history: History) -> Attributes:
+    """Plain data; ``history_of`` reads it back."""
+    ids = list(history.times)
+    return {
+        "ids": ids,
+        "times": [history.times[item] for item in ids],
+        "parents": [history.parents.get(item) for item in ids],
+        "removed": [[item, *counts] for item, counts in history.removed.items()],
+        "refs": [
+            [item.name, item.head, item.is_branch, item.min_snapshots, item.max_snapshot_age, item.max_ref_age] for item in history.refs
+        ],
+    }
+
+
+def history_of(data: Attributes) -> History:
+    """The inverse of ``history_data``."""
+    keys = ("name", "head", "is_branch", "min_snapshots", "max_snapshot_age", "max_ref_age")
+    return History(
+        times=dict(zip(data["ids"], data["times"], strict=True)),
+        parents=dict(zip(data["ids"], data["parents"], strict=True)),
+        refs=tuple(Ref(**dict(zip(keys, item, strict=True))) for item in data["refs"]),
+        removed={item: (data_files, delete_files) for item, data_files, delete_files in data["removed"]},
+    )
+
+
+def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expiry:
+    """What Iceberg removes when told to expire what was committed before ``cutoff`` but for the last few of each branch."""
+    kept_refs = [ref for ref in history.refs if not _outlived(ref, history, now)]
+    kept = {ref.head for ref in kept_refs}
+    reached: set[int] = set()
+    for ref in kept_refs:
+        if not ref.is_branch:
+            reached.add(ref.head)
+            continue
+        least = retain_last if ref.min_snapshots is None else ref.min_snapshots
+        before = cutoff if ref.max_snapshot_age is None else now - ref.max_snapshot_age
+        keeping = True
+        for number, item in enumerate(history.line(ref.head)):
+            reached.add(item)
+            keeping = keeping and (number < least or history.times[item] >= before)
+            if keeping:
+                kept.add(item)
+    kept.update(item for item, at in history.times.items() if item not in reached and at >= cutoff)
+    names = tuple(ref.name for ref in history.refs if ref not in kept_refs)
+    return Expiry(snapshots=frozenset(history.times) - kept, refs=names)
+
+
+def _outlived(ref: Ref, history: History, now: int) -> bool:
+    if ref.name == MAIN or ref.max_ref_age is None:
+        return False
+    at = history.times.get(ref.head)
+    return at is None or now - at > ref.max_ref_age
+
+
+def floors(history: History) -> dict[int, int]:
+    """The latest cutoff that keeps a snapshot, for each: the least time on every way to it from the head of a branch."""
+    found = dict(history.times)
+    for ref in history.refs:
+        if not ref.is_branch:
+            continue
+        least: int | None = None
+        for item in history.line(ref.head):
+            least = history.times[item] if least is None else min(least, history.times[item])
+            found[item] = min(found[item], least)
+    return found
+
+
+def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
+    """Data and delete files that nothing needs any more once these are gone; None where the summaries can not tell.
+
+    They can where all snapshots are one line: a file that a snapshot took away was last needed by that snapshot's parent.
+    """
+    heads = {ref.head for ref in history.refs}
+    if len(heads) != 1:
+        return None
+    line = list(history.line(next(iter(heads))))
+    if len(line) != len(history.times):
+        return None
+    takers = [item for item in line if history.parents.get(item) in gone]
+    if any(item not in history.removed for item in takers):
+        return None
+    counts = [history.removed[item] for item in takers]
+    return sum(item[0] for item in counts), sum(item[1] for item in counts)

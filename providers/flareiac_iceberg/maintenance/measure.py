@@ -1,0 +1,370 @@
+"""Measures a table: its metadata first, the manifest list of its current snapshot next, manifests only where those leave a doubt.
+
+Touches the world through ``read`` (the bytes of a file) alone, and never asks it for a data file.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from flareiac.kernel.data import Attributes, Data, digest
+from flareiac_iceberg.catalog.spec import plain_text
+from flareiac_iceberg.maintenance import manifests as files
+from flareiac_iceberg.maintenance.aged_rows import Clock, aged, clock
+from flareiac_iceberg.maintenance.figures import number, settings_digest
+from flareiac_iceberg.maintenance.filtering import Filter, filter_of
+from flareiac_iceberg.maintenance.grouping import Candidate, Groups, Sizing, grouped, sizing
+from flareiac_iceberg.maintenance.history import MAIN, History, Ref, history_data
+from flareiac_iceberg.maintenance.manifests import Entry, Manifest
+from flareiac_iceberg.maintenance.settings import (
+    DEFAULT_DELETE_TARGET,
+    DEFAULT_TARGET,
+    Compaction,
+    DeleteRewrite,
+    Retention,
+    Settings,
+    settings_of,
+)
+from flareiac_iceberg.table.metadata import nodes, partition_spec_of, schema_of, sort_order_of
+
+Read: TypeAlias = Callable[[str], bytes]
+
+_GC: Final = "gc.enabled"
+_TARGET: Final = "write.target-file-size-bytes"
+_DELETE_TARGET: Final = "write.delete.target-file-size-bytes"
+_MANIFEST_TARGET: Final = "commit.manifest.target-size-bytes"
+_MANIFEST_SIZE: Final = 8 * 1024**2
+_FRESH_MS: Final = 3_600_000
+_MARGIN_MS: Final = 2 * 86_400_000
+"""Figures about old rows serve decisions of the next two days at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What measuring needs of a table. ``others``: metadata locations of the other tables of its namespace, by name."""
+
+    metadata: Attributes
+    metadata_location: str
+    attributes: Attributes
+    others: Mapping[str, str] = field(default_factory=dict)
+    known: Attributes = field(default_factory=dict)
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = self.metadata.get("properties") or {}
+        return found
+
+    @property
+    def current(self) -> Attributes | None:
+        """The current snapshot, None for a table that was never written."""
+        wanted = self.metadata.get("current-snapshot-id")
+        return next((item for item in self.metadata.get("snapshots") or () if item["snapshot-id"] == wanted), None)
+
+
+def measure(table: Table, read: Read) -> Attributes:
+    """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names can not be read."""
+    wanted, metadata = settings_of(table.attributes), table.metadata
+    now = int(time.time() * 1000)
+    summary = (table.current or {}).get("summary") or {}
+    totals = {
+        "files": number(summary, "total-data-files"),
+        "bytes": number(summary, "total-files-size"),
+        "delete_files": number(summary, "total-delete-files"),
+        "rows": number(summary, "total-records"),
+    }
+    if table.current is None:
+        totals = dict.fromkeys(totals, 0)
+    snapshots = metadata.get("snapshots") or ()
+    figures: Attributes = {
+        "uuid": metadata["table-uuid"],
+        "location": metadata["location"],
+        "metadata_location": table.metadata_location,
+        "snapshot_id": table.current["snapshot-id"] if table.current else None,
+        "format_version": metadata["format-version"],
+        "sorted": bool(sort_order_of(metadata)["fields"]),
+        "collects": str(table.properties.get(_GC, "true")).lower() != "false",
+        "measured_ms": now,
+        "settings": settings_digest(table.attributes),
+        "totals": totals,
+        "ids": digest([item["snapshot-id"] for item in snapshots]),
+        "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
+        "under": _sharing(table) if "orphan_removal" in wanted else None,
+    }
+    return figures | _files(table, wanted, totals, now, read)
+
+
+def _history(metadata: Attributes) -> History:
+    snapshots = metadata.get("snapshots") or ()
+    current = metadata.get("current-snapshot-id")
+    refs = dict(metadata.get("refs") or {})
+    if MAIN not in refs and current not in (None, -1):
+        refs[MAIN] = {"snapshot-id": current, "type": "branch"}
+    longest = number(metadata.get("properties") or {}, "history.expire.max-ref-age-ms")
+    removed: dict[int, tuple[int, int]] = {}
+    for item in snapshots:
+        summary = item.get("summary") or {}
+        removed[item["snapshot-id"]] = (number(summary, "deleted-data-files") or 0, number(summary, "removed-delete-files") or 0)
+    return History(
+        times={item["snapshot-id"]: item.get("timestamp-ms") or 0 for item in snapshots},
+        parents={item["snapshot-id"]: item.get("parent-snapshot-id") for item in snapshots},
+        refs=tuple(
+            Ref(
+                name=name,
+                head=item["snapshot-id"],
+                is_branch=item.get("type", "branch") == "branch",
+                min_snapshots=item.get("min-snapshots-to-keep"),
+                max_snapshot_age=item.get("max-snapshot-age-ms"),
+                max_ref_age=item.get("max-ref-age-ms", longest),
+            )
+            for name, item in refs.items()
+        ),
+        removed=removed,
+    )
+
+
+def _sharing(table: Table) -> list[str]:
+    """Tables of the same namespace with their metadata below this one's location, or the other way round."""
+    own = plain_text(table.metadata["location"]).rstrip("/")
+    found: list[str] = []
+    for name, location in table.others.items():
+        place = plain_text(location)
+        there = place.rpartition("/metadata/")[0] or place.rpartition("/")[0]
+        if overlap(own, there):
+            found.append(name)
+    return sorted(found)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two places are the same, or one is inside the other."""
+    first, second = plain_text(one).rstrip("/") + "/", plain_text(other).rstrip("/") + "/"
+    return first.startswith(second) or second.startswith(first)
+
+
+def _files(table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, int | None], now: int, read: Read) -> Attributes:
+    """The figures about files and manifests, from the current snapshot."""
+    found: Attributes = {"rewrite": None, "deletes": None, "manifests": None, "rows": None}
+    if table.current is None or not {"compaction", "delete_rewrite", "manifest_rewrite", "retention"} & set(wanted):
+        return found
+    known = table.known
+    if _same(known, table, now):
+        return {name: known[name] for name in found}
+    compaction, deletes, retention = wanted.get("compaction"), wanted.get("delete_rewrite"), wanted.get("retention")
+    limits = _limits(compaction, table.properties) if isinstance(compaction, Compaction) else None
+    delete_limits = _delete_limits(deletes, table.properties) if isinstance(deletes, DeleteRewrite) else None
+    told = _clock(retention, table.metadata) if isinstance(retention, Retention) else None
+    few = _too_few(compaction, limits, totals) if isinstance(compaction, Compaction) and limits else None
+    if few is not None:
+        found["rewrite"], limits = {"few": few}, None
+    if delete_limits and totals["delete_files"] is not None and totals["delete_files"] < 1:
+        found["deletes"], delete_limits = {"few": totals["delete_files"]}, None
+    if totals["rows"] == 0:
+        told = None
+    if limits is None and delete_limits is None and told is None and "manifest_rewrite" not in wanted:
+        return found
+    listed = _listed(table, read)
+    found["manifests"] = _manifest_figures(table, listed) if "manifest_rewrite" in wanted else None
+    return found | _from_manifests(table, wanted, listed, limits, delete_limits, told, now, read)
+
+
+def _same(known: Attributes, table: Table, now: int) -> bool:
+    """Whether figures of the last time still hold: same snapshot, same settings, and not so old that rows have aged."""
+    return (
+        bool(known)
+        and table.current is not None
+        and known.get("uuid") == table.metadata["table-uuid"]
+        and known.get("snapshot_id") == table.current["snapshot-id"]
+        and known.get("settings") == settings_digest(table.attributes)
+        and known.get("metadata_location") == table.metadata_location
+        and 0 <= now - known.get("measured_ms", 0) < _FRESH_MS
+    )
+
+
+def _too_few(settings: Compaction, limits: Sizing, totals: Mapping[str, int | None]) -> int | None:
+    """The number of files where that alone says that no rewrite is due: then no manifest is read."""
+    count, size, deletes = totals["files"], totals["bytes"], totals["delete_files"]
+    if count is None or deletes != 0 or settings.rewrite_all:
+        return None
+    share = settings.run_if.get("small_file_share_over")
+    over = settings.run_if.get("small_files_over")
+    if share is None and over is not None and count <= over:
+        return count
+    return count if count == 0 or (count < settings.min_input_files and size is not None and size <= limits.target) else None
+
+
+def _limits(settings: Compaction, properties: Mapping[str, str]) -> Sizing:
+    group_files = number(settings.options, "max-file-group-input-files")
+    return sizing(
+        target=settings.target_file_size or number(properties, _TARGET) or DEFAULT_TARGET,
+        least=settings.min_file_size,
+        most=settings.max_file_size,
+        min_input_files=settings.min_input_files,
+        max_group=settings.max_file_group_size,
+        max_group_files=group_files,
+        everything=settings.rewrite_all,
+    )
+
+
+def _delete_limits(settings: DeleteRewrite, properties: Mapping[str, str]) -> Sizing:
+    return sizing(
+        target=settings.target_file_size or number(properties, _DELETE_TARGET) or DEFAULT_DELETE_TARGET,
+        least=settings.min_file_size,
+        most=settings.max_file_size,
+        min_input_files=settings.min_input_files,
+        max_group=settings.max_file_group_size,
+        max_group_files=number(settings.options, "max-file-group-input-files"),
+    )
+
+
+def _clock(settings: Retention, metadata: Attributes) -> Clock | None:
+    column = next((node for node in nodes(schema_of(metadata)) if node.path == settings.column), None)
+    if column is None:
+        return None
+    specs: Sequence[Attributes] = metadata.get("partition-specs") or [partition_spec_of(metadata)]
+    return clock(column.id, column.type, specs, partition_spec_of(metadata)["spec-id"])
+
+
+def _listed(table: Table, read: Read) -> tuple[Manifest, ...]:
+    current = table.current
+    assert current is not None, "only a table with a snapshot has manifests"
+    if "manifest-list" in current:
+        return files.read_list(current["manifest-list"], read(current["manifest-list"]))
+    # The oldest tables name their manifests in the metadata itself, without anything about them.
+    spec_id = partition_spec_of(table.metadata)["spec-id"]
+    names = current.get("manifests") or ()
+    return tuple(Manifest(location=item, length=0, spec_id=spec_id, deletes=False, sequence=0, live=1) for item in names)
+
+
+def _manifest_figures(table: Table, listed: Iterable[Manifest]) -> Attributes:
+    """Those of the current spec, which are what a rewrite takes."""
+    spec_id = partition_spec_of(table.metadata)["spec-id"]
+    own = [item for item in listed if item.spec_id == spec_id]
+    data, deletes = [item.length for item in own if not item.deletes], [item.length for item in own if item.deletes]
+    target = number(table.properties, _MANIFEST_TARGET) or _MANIFEST_SIZE
+    return {"data": [len(data), sum(data)], "deletes": [len(deletes), sum(deletes)], "target": target}
+
+
+def _from_manifests(
+    table: Table,
+    wanted: Mapping[str, Settings],
+    listed: Sequence[Manifest],
+    limits: Sizing | None,
+    delete_limits: Sizing | None,
+    told: Clock | None,
+    now: int,
+    read: Read,
+) -> Attributes:
+    found: Attributes = {}
+    compaction, retention = wanted.get("compaction"), wanted.get("retention")
+    live = [item for item in listed if item.live]
+    delete_files: list[tuple[int, Entry]] = []
+    if limits is not None or delete_limits is not None:
+        delete_files = list(_entries((item for item in live if item.deletes), read))
+    if delete_limits is not None:
+        found["deletes"] = _delete_figures(table, delete_files, delete_limits)
+    if limits is None and told is None:
+        return found
+    only = [item for item in live if not item.deletes]
+    young = now - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
+    if limits is None and told is not None:
+        only = [item for item in only if not _is_young(item, told, young)]
+    data = list(_entries(only, read))
+    if limits is not None and isinstance(compaction, Compaction):
+        found["rewrite"] = _rewrite_figures(table, compaction, limits, data, delete_files)
+    if told is not None:
+        found["rows"] = aged(data, told, young)
+    return found
+
+
+def _is_young(manifest: Manifest, told: Clock, young: int) -> bool:
+    """Whether every file of a manifest is too young, by the least partition value that its list tells."""
+    place = told.places.get(manifest.spec_id)
+    if place is None or place[0] >= len(manifest.partitions):
+        return False
+    least = manifest.partitions[place[0]][0]
+    units = {"hour": 3_600_000, "day": 86_400_000}
+    return least is not None and place[1] in units and int.from_bytes(least, "little", signed=True) * units[place[1]] >= young
+
+
+def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entry]]:
+    for manifest in listed:
+        for entry in files.read_entries(manifest, read(manifest.location)):
+            yield manifest.spec_id, entry
+
+
+def _delete_figures(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing) -> Attributes:
+    spec_id = partition_spec_of(table.metadata)["spec-id"]
+    parts: dict[tuple[Data, ...], list[Candidate]] = {}
+    count = small = 0
+    for spec, entry in delete_files:
+        if entry.content != files.POSITION_DELETES or entry.format == "PUFFIN":
+            continue
+        count += 1
+        small += entry.size < limits.least
+        key = (spec, *entry.partition) if spec == spec_id else ()
+        parts.setdefault(key, []).append(Candidate(entry.size))
+    total = sum((grouped(part, limits) for part in parts.values()), Groups())
+    return {"files": count, "small": small, "partitions": len(parts), "min_input_files": limits.min_input_files} | _group_figures(total)
+
+
+def _group_figures(total: Groups) -> Attributes:
+    return {
+        "groups": total.groups,
+        "rewritten_files": total.files,
+        "rewritten_bytes": total.bytes,
+        "added_files": total.outputs,
+    }
+
+
+def _rewrite_figures(
+    table: Table, settings: Compaction, limits: Sizing, data: Sequence[tuple[int, Entry]], delete_files: Sequence[tuple[int, Entry]]
+) -> Attributes:
+    spec_id = partition_spec_of(table.metadata)["spec-id"]
+    chosen = filter_of(settings.where, table.metadata) if settings.where is not None else Filter()
+    wear = _Wear(settings, delete_files)
+    parts: dict[tuple[Data, ...], list[Candidate]] = {}
+    count = small = worn = 0
+    for spec, entry in data:
+        if not chosen.may_match(spec, entry):
+            continue
+        item = Candidate(entry.size, wear.of(spec, entry))
+        count += 1
+        small += item.size < limits.least
+        worn += item.worn
+        key = (spec, *entry.partition) if spec == spec_id else ()
+        parts.setdefault(key, []).append(item)
+    total = sum((grouped(part, limits) for part in parts.values()), Groups())
+    exact = chosen.exact and "max-files-to-rewrite" not in settings.options and "output-spec-id" not in settings.options
+    told = {"files": count, "small": small, "worn": worn, "partitions": len(parts), "exact": exact}
+    return told | {"min_input_files": limits.min_input_files} | _group_figures(total)
+
+
+class _Wear:
+    """How much of each data file is deleted, by the delete files that apply to it."""
+
+    def __init__(self, settings: Compaction, delete_files: Iterable[tuple[int, Entry]]) -> None:
+        self._ratio, self._threshold = settings.delete_ratio, settings.delete_file_threshold
+        self._own: dict[str, list[Entry]] = {}
+        self._shared: dict[tuple[Data, ...], list[Entry]] = {}
+        for spec, entry in delete_files:
+            if entry.referenced is not None:
+                self._own.setdefault(entry.referenced, []).append(entry)
+            else:
+                self._shared.setdefault((spec, *entry.partition), []).append(entry)
+
+    def of(self, spec: int, entry: Entry) -> bool:
+        """Whether the deletes of a file alone are a reason to rewrite it."""
+        own = [item for item in self._own.get(entry.path, ()) if item.sequence >= entry.sequence]
+        deleted = min(sum(item.records for item in own), entry.records)
+        if own and entry.records and deleted / entry.records >= self._ratio:
+            return True
+        if self._threshold is None:
+            return False
+        shared = (*self._shared.get((spec, *entry.partition), ()), *(self._shared.get((spec,), ()) if entry.partition else ()))
+        return len(own) + sum(_applies(item, entry) for item in shared) >= self._threshold
+
+
+def _applies(deletes: Entry, entry: Entry) -> bool:
+    if deletes.content == files.EQUALITY_DELETES:
+        return deletes.sequence > entry.sequence
+    return deletes.sequence >= entry.sequence

@@ -1,0 +1,172 @@
+"""Tables that another program writes: what is measured of them, what is due, and what is forecast."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from flareiac.sdk.changes import Action
+from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from tests.iceberg.lake import CALLS, Lake
+from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
+
+NOW = datetime.now(UTC)
+
+
+def rows(*days_ago: int) -> list[dict[str, Any]]:
+    return [{"id": number, "ts": NOW - timedelta(days=days)} for number, days in enumerate(days_ago)]
+
+
+@pytest.fixture
+def written(lake: Lake) -> Lake:
+    """Six small files, one for each commit."""
+    lake.apply("table.t", ORDERS)
+    for number in range(6):
+        lake.append("n.t", rows(number))
+    return lake
+
+
+def test_a_table_without_rows_needs_nothing(lake: Lake) -> None:
+    lake.apply("table.t", ORDERS)
+    body = {
+        "compaction": {},
+        "snapshot_expiry": {},
+        "manifest_rewrite": {},
+        "delete_rewrite": {},
+        "retention": {"column": "ts", "keep": "1d"},
+    }
+    found = duties(lake, body)
+    assert list(found) == ["retention", "compaction", "delete_rewrite", "manifest_rewrite", "snapshot_expiry"]
+    assert not any(duty.due for duty in found.values())
+
+
+def test_few_files_are_not_looked_at(written: Lake) -> None:
+    assert measured(written, {"compaction": {}})["rewrite"] == {"few": 6}
+    duty = duties(written, {"compaction": {}})["compaction"]
+    assert not duty.due
+    assert duty.summary == "6 data files in all, of more than 20 small ones"
+
+
+def test_small_files_are_compacted(written: Lake) -> None:
+    duty = duties(written, {"compaction": {"run_if": {"small_files_over": 5}}})["compaction"]
+    assert duty.due
+    assert isinstance(duty.work, RewriteDataFiles)
+    assert duty.work.strategy == "binpack"
+    assert duty.forecast["rewritten_files"] == 6
+    assert duty.forecast["snapshot_before"] == written.table("n.t").metadata.current_snapshot_id
+    assert duty.summary.startswith("6 small files of more than 5: rewrite 6 files (")
+
+
+def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
+    body = ORDERS | {"partition_by": [CALLS["day"]("ts")]}
+    lake.apply("table.t", body)
+    for number in range(4):
+        lake.append("n.t", rows(number, number, 1))
+    duty = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 4}})["compaction"]
+    assert duty.forecast["rewritten_files"] == 4  # only yesterday has four
+    few = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})["compaction"]
+    assert not few.due
+    assert few.summary == "7 small files of more than 3, but no partition has 5 of them: nothing to rewrite"
+
+
+def test_a_filter_leaves_files_out(lake: Lake) -> None:
+    body = ORDERS | {"partition_by": [CALLS["day"]("ts")]}
+    lake.apply("table.t", body)
+    for _ in range(3):
+        lake.append("n.t", rows(0, 10))
+    cut = (NOW - timedelta(days=5)).isoformat()
+    compaction = {"run_if": {"small_files_over": 2}, "min_input_files": 2}
+    plain = duties(lake, body | {"compaction": compaction | {"where": f"ts < '{cut}'"}})["compaction"]
+    assert plain.forecast["rewritten_files"] == 3
+    other = duties(lake, body | {"compaction": compaction | {"where": "ts < date_sub(current_date(), 5)"}})["compaction"]
+    assert other.due
+    assert not other.forecast
+    assert "at most 6 files" in other.summary
+
+
+def test_old_snapshots_expire(written: Lake) -> None:
+    body = {"snapshot_expiry": {"older_than": "1d", "retain_last": 2}}
+    young = duties(written, body)["snapshot_expiry"]
+    assert not young.due
+    assert (
+        young.summary == "0 snapshots to expire of at least 1 (the oldest of 6 is 0s old, keeping 1d)" or "old, keeping 1d" in young.summary
+    )
+    later = measured(written, body)["measured_ms"] + 2 * DAY
+    duty = duties(written, body, now=later)["snapshot_expiry"]
+    assert duty.forecast == {"expired_snapshots": 4, "deleted_data_files": 0, "deleted_delete_files": 0}
+    assert duty.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
+
+
+def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:
+    lake.apply("table.t", ORDERS)
+    lake.append("n.t", rows(1))
+    table = lake.table("n.t")
+    table.overwrite(table.scan().to_arrow())
+    lake.append("n.t", rows(2))
+    body = {"snapshot_expiry": {"older_than": "1d"}}
+    later = measured(lake, body)["measured_ms"] + 2 * DAY
+    duty = duties(lake, body, now=later)["snapshot_expiry"]
+    assert duty.forecast["deleted_data_files"] == 1
+
+
+def test_manifests_are_counted_from_their_list(written: Lake) -> None:
+    duty = duties(written, {"manifest_rewrite": {"run_if": {"manifests_over": 5}}})["manifest_rewrite"]
+    assert duty.work == RewriteManifests()
+    assert duty.forecast["rewritten_manifests"] == 6
+    many = duties(written, {"manifest_rewrite": {}})["manifest_rewrite"]
+    assert not many.due
+    assert many.summary.startswith("6 manifests of more than 50, mean size ")
+
+
+@pytest.mark.parametrize("partitioned", [True, False])
+def test_old_rows_go_in_whole_days_where_days_are_partitions(lake: Lake, partitioned: bool) -> None:
+    body = ORDERS | ({"partition_by": [CALLS["day"]("ts")]} if partitioned else {})
+    lake.apply("table.t", body)
+    lake.append("n.t", rows(0, 1))
+    keep = body | {"retention": {"column": "ts", "keep": "5d"}}
+    assert not duties(lake, keep)["retention"].due
+    lake.append("n.t", rows(20, 21, 21))
+    duty = duties(lake, keep)["retention"]
+    assert duty.due
+    assert duty.forecast["deleted_rows"] == 3
+    assert isinstance(duty.work, DeleteRows)
+    assert (duty.work.before_ms % DAY == 0) or not partitioned
+    assert duty.work.type == "timestamptz"
+
+
+def test_figures_of_the_same_snapshot_are_used_again(written: Lake) -> None:
+    body = {"compaction": {"run_if": {"small_files_over": 5}}}
+    first = measured(written, body)
+    marked = first | {"rewrite": first["rewrite"] | {"files": 77}}
+    assert measured(written, body, known=marked)["rewrite"]["files"] == 77
+    written.append("n.t", rows(1))
+    assert measured(written, body, known=marked)["rewrite"]["files"] == 7
+
+
+def test_a_table_that_others_made_is_adopted_for_maintenance_only(lake: Lake) -> None:
+    lake.apply("table.t", ORDERS)
+    lake.append("n.t", rows(1))
+    lake.state.clear()
+    body = {"namespace": "n", "name": "t", "compaction": {}, "snapshot_expiry": {"older_than": "2d"}}
+    adopted = lake.apply("table.t", body, importing=True)
+    assert adopted.action is Action.ADOPT
+    assert not adopted.steps
+    assert lake.plan("table.t", body).action is Action.NO_OP
+
+
+def test_settings_are_recorded_and_nothing_is_written(written: Lake) -> None:
+    body = ORDERS | {"compaction": {"min_input_files": 3}, "snapshot_expiry": {}}
+    before = written.table("n.t").metadata_location
+    added = written.apply("table.t", body)
+    assert added.action is Action.UPDATE
+    assert [change.path for change in added.changes] == [("compaction",), ("snapshot_expiry",)]
+    assert written.plan("table.t", body).action is Action.NO_OP
+    changed = written.apply("table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}})
+    assert [(change.path, change.old, change.new) for change in changed.changes[:2]] == [
+        (("compaction", "target_file_size"), changed.changes[0].old, "256MB"),
+        (("compaction", "min_input_files"), 3, 4),
+    ]
+    assert changed.changes[2].path == ("snapshot_expiry",)
+    assert not changed.steps
+    assert written.plan("table.t", ORDERS | {"compaction": {"min_input_files": 4, "target_file_size": "256MB"}}).action is Action.NO_OP
+    assert written.table("n.t").metadata_location == before

@@ -1,0 +1,57 @@
+"""Tables with maintenance for tests: what is measured and due of one in a small lake, and figures made by hand."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold, MeasureRequest, Measuring
+from flareiac.sdk.provider import Present
+from flareiac_iceberg.maintenance.duties import TableMaintainer
+from tests.iceberg.lake import Lake, columns
+
+DAY = 86_400_000
+ORDERS: dict[str, Any] = {"namespace": "n", "name": "t", "column": columns(id="long", ts="timestamptz")}
+STOP = threading.Event()
+
+
+def declared(lake: Lake, body: Mapping[str, Any]) -> Attributes:
+    """The canonical attributes of a table block, with blocks given as they are written."""
+    return lake.canonical("table", "t", {**ORDERS, **body})
+
+
+def measured(lake: Lake, body: Mapping[str, Any], known: Attributes | None = None) -> Attributes:
+    """The figures of the table as it is now."""
+    attributes = declared(lake, body)
+    observed = lake.read("table.t", attributes)
+    assert isinstance(observed, Present), observed
+    driver = lake.session.driver("table")
+    assert isinstance(driver, Measuring)
+    return driver.measure(
+        MeasureRequest(address="table.t", attributes=attributes, identity=observed.identity, references=lake.references, known=known or {})
+    )
+
+
+def duties(
+    lake: Lake,
+    body: Mapping[str, Any],
+    *,
+    now: int | None = None,
+    holds: tuple[Hold, ...] = (),
+    runs: Mapping[str, Attributes] | None = None,
+    neighbours: Mapping[str, str] | None = None,
+) -> dict[str, Duty]:
+    """What is due of the table, by name."""
+    figures = measured(lake, body)
+    request = DutiesRequest(
+        address="table.t",
+        attributes=declared(lake, body),
+        identity={},
+        figures=figures,
+        references=lake.references,
+        now_ms=figures["measured_ms"] if now is None else now,
+        holds=holds,
+        runs=runs or {},
+        neighbours=neighbours or {},
+    )
+    return {duty.name: duty for duty in TableMaintainer().duties(request)}
