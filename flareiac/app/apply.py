@@ -205,7 +205,7 @@ def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, Ou
         if all(is_known(output.value) for output in wanted.values()):
             return wanted
         diagnostics = Diagnostics()
-        configuration = bench.load_configuration(snapshot, diagnostics)
+        configuration = bench.load_configuration(snapshot, diagnostics, data=bench.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
             wanted = {name: OutputValue(value=item.value, sensitive=item.sensitive) for name, item in configuration.desired.outputs.items()}
         return {name: output for name, output in wanted.items() if is_known(output.value)}

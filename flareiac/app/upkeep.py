@@ -11,6 +11,7 @@ from dataclasses import replace
 from flareiac.app.bench import Bench
 from flareiac.applying.maintain import Asked
 from flareiac.applying.requests import references_of
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
@@ -59,7 +60,7 @@ def _claims(asked: Asked, types: Mapping[str, ResourceType], address: str, recor
 
 def _references(asked: Asked, record: ResourceRecord) -> References:
     """What a recorded resource refers to, as the plan knows it, else as it was recorded."""
-    found = {each: Resolved(address=each, type=each.split(".")[0], attributes=attributes) for each, attributes in record.resolved.items()}
+    found = {each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in record.resolved.items()}
     holder = replace(asked.resource, dependencies=record.dependencies, resolved={}, recorded=record.attributes)
     holder = replace(holder, proposal=replace(holder.proposal, planned=None))
 

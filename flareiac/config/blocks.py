@@ -10,18 +10,17 @@ from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 _LATER = {
     "module": "Modules",
     "moved": "moved blocks",
-    "data": "data blocks",
     "check": "check blocks",
     "kafka": "Kafka connections",
     "topic": "Kafka topics",
     "secret": "Secrets",
 }
-_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed")
+_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")
 
 
 @dataclass(slots=True)
 class Module:
-    """The declarations of one module by name; ``resources`` by block address (``table.orders``)."""
+    """The declarations of one module by name; ``resources`` by block address (``table.orders``, ``data.table.raw``)."""
 
     variables: dict[str, BlockNode] = field(default_factory=dict)
     locals: dict[str, AttributeNode] = field(default_factory=dict)
@@ -63,6 +62,8 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
             module.removed.append(block)
         case "flareiac" if _unlabelled(block, diagnostics):
             module.settings.append(block)
+        case "data":
+            _sort_data(block, module, resource_types, diagnostics)
         case kind if kind in resource_types:
             if _labelled(block, diagnostics):
                 address = f"{kind}.{block.labels[0]}"
@@ -72,7 +73,7 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
                 "FIC012", f"{_LATER[kind]} are not supported yet", "This version can not read them.", subject=block.header_span
             )
         case kind if kind not in _PLAIN:
-            known = [*_PLAIN, *resource_types]
+            known = [*_PLAIN, *(name for name in resource_types if "." not in name)]
             diagnostics.error(
                 "FIC011",
                 f'There is no block type "{kind}"',
@@ -81,6 +82,22 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
             )
         case _:
             pass
+
+
+def _sort_data(block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics) -> None:
+    known = [name.removeprefix("data.") for name in resource_types if name.startswith("data.")]
+    if len(block.labels) != 2:
+        diagnostics.error("FIC013", "A data block takes a type and a name", 'Write data "table" "name" { ... }.', subject=block.header_span)
+    elif block.labels[0] not in known:
+        diagnostics.error(
+            "FIC065",
+            f'There is no data "{block.labels[0]}"',
+            f"What others own can be read as data {', '.join(sorted(known))}.{did_you_mean(block.labels[0], known)}",
+            subject=block.header_span,
+        )
+    else:
+        address = f"data.{block.labels[0]}.{block.labels[1]}"
+        _put(module.resources, address, block, address, diagnostics)
 
 
 def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:

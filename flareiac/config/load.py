@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from flareiac.config.blocks import Module, collect
 from flareiac.config.expand import Instance, instances
@@ -15,11 +16,11 @@ from flareiac.config.files import ModuleFiles, read_module
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
 from flareiac.config.settings import check_settings
-from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, node_of
+from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN, Attributes, Reference, digest, is_known, references
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.graph import Cycle, topological
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.sources import Source, Span
@@ -45,10 +46,12 @@ from flareiac.lang.values import (
     unknown,
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
-from flareiac.sdk.provider import Decoded, Project, ResourceType
+from flareiac.sdk.provider import Decoded, Kind, Project, Question, ReadRequest, ResourceType
 from flareiac.sdk.references import Resolved
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
+ReadData: TypeAlias = Callable[[Question], Attributes | Diagnostic | None]
+"""What there is of a ``data`` block (None: nobody is asked, as in ``validate``), or why that is not known."""
 EMBEDDED = "embedded"
 """The name of the instance that stands for a connection type of which nothing is declared."""
 
@@ -69,6 +72,7 @@ class _Evaluation:
     project: Project
     diagnostics: Diagnostics
     computed: Callable[[str], Attributes | None]
+    data: ReadData
     scope: Scope = field(init=False)
     module: Module = field(default_factory=Module)
     variables: dict[str, Value] = field(default_factory=dict)
@@ -86,14 +90,15 @@ def load(
     inputs: Callable[[ModuleFiles], Inputs],
     computed: Callable[[str], Attributes | None],
     diagnostics: Diagnostics,
+    data: ReadData = lambda _question: None,
 ) -> Configuration:
     """The configuration in ``project.root``. ``computed`` gives what the last apply recorded of an address (None: nothing)."""
     files = read_module(project.root, diagnostics)
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
-    evaluation = _Evaluation(registry=registry, project=project, diagnostics=diagnostics, computed=computed)
+    evaluation = _Evaluation(registry=registry, project=project, diagnostics=diagnostics, computed=computed, data=data)
     evaluation.module = collect(bodies, registry.types, diagnostics)
     for address in evaluation.module.resources:
-        kind, name = address.split(".", 1)
+        kind, name = kind_and_name(address)
         evaluation.names.setdefault(kind, {})[name] = None
     evaluation.scope = _scope(evaluation)
     given = inputs(files)
@@ -141,18 +146,24 @@ def _scope(evaluation: _Evaluation) -> Scope:
                 return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
             case "flareiac":
                 return object_value({"workspace": string(evaluation.project.workspace)})
+            case "data":
+                kinds = [item.removeprefix("data.") for item in evaluation.registry.types if item.startswith("data.")]
+                return lazy_object(LazyNames(dict.fromkeys(kinds), lambda key: _blocks(evaluation, f"data.{key}")), "data")
             case kind if kind in evaluation.registry.types:
-                return lazy_object(
-                    LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()), kind
-                )
+                return _blocks(evaluation, kind)
             case _:
                 return None
 
     return Scope(
         lookup=lookup,
         functions=functions(root, evaluation.registry.functions),
-        roots=lambda: [*BUILT_IN_ROOTS[:4], *evaluation.registry.types],
+        roots=lambda: [*BUILT_IN_ROOTS[:4], "data", *(item for item in evaluation.registry.types if "." not in item)],
     )
+
+
+def _blocks(evaluation: _Evaluation, kind: str) -> Value:
+    """What the name of a block type means: its blocks by name."""
+    return lazy_object(LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()), kind)
 
 
 def _named(evaluation: _Evaluation, kind: str) -> dict[str, None]:
@@ -184,7 +195,7 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
             evaluation.failed.add(name)
         needs[name] = [] if name.startswith("var.") else [need for item in found if (need := node_of(item, types)) in nodes and need]
     for name in module.resources:
-        needs[name] += _default_connections(evaluation, name.split(".")[0])
+        needs[name] += _default_connections(evaluation, kind_and_name(name)[0])
     try:
         order = [name for name in topological(needs) if not name.startswith("var.")]
     except Cycle as cycle:
@@ -227,7 +238,7 @@ def _evaluate(evaluation: _Evaluation, order: Sequence[str]) -> dict[str, Output
             evaluation.locals[name] = unknown() if node in evaluation.failed else _local(evaluation, name)
         elif _broken(evaluation, node):
             evaluation.failed.add(node)
-            _look_through(evaluation, evaluation.module.resources[node])
+            _look_through(evaluation, node)
         else:
             _resource_block(evaluation, node, evaluation.module.resources[node])
     return outputs
@@ -238,10 +249,13 @@ def _broken(evaluation: _Evaluation, node: str) -> bool:
     return node in evaluation.failed or any(need in evaluation.failed for need in needed)
 
 
-def _look_through(evaluation: _Evaluation, block: BlockNode) -> None:
+def _look_through(evaluation: _Evaluation, node: str) -> None:
     """Reports what is wrong in a block beside the references that it can not be evaluated for."""
+    block = evaluation.module.resources[node]
     if block.body.attribute("count") is None and block.body.attribute("for_each") is None:
-        decode_body(block.body, evaluation.registry.types[block.type].schema, evaluation.scope, evaluation.diagnostics, meta=_META)
+        decode_body(
+            block.body, evaluation.registry.types[kind_and_name(node)[0]].schema, evaluation.scope, evaluation.diagnostics, meta=_META
+        )
 
 
 def _local(evaluation: _Evaluation, name: str) -> Value:
@@ -281,7 +295,8 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
 
 
 def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:
-    kind = evaluation.registry.types[block.type]
+    kind = evaluation.registry.types[kind_and_name(node)[0]]
+    _refuse_lifecycle(kind, block, evaluation.diagnostics)
     found = instances(block, evaluation.scope, evaluation.diagnostics)
     if found is None:
         evaluation.failed.add(node)
@@ -294,6 +309,12 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
             evaluation.failed.add(node)
 
 
+def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnostics) -> None:
+    for nested in block.body.blocks_of("lifecycle") if kind.kind is Kind.DATA else ():
+        why = "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle block."
+        diagnostics.error("FIC066", "A data block has no lifecycle", why, subject=nested.header_span)
+
+
 def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Sequence[str]) -> list[str]:
     """The block addresses of the resources that a block mentions anywhere."""
     mentioned = [node_of(item, evaluation.registry.types) for item in found]
@@ -303,7 +324,7 @@ def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Seque
 def _instance(evaluation: _Evaluation, block: BlockNode, kind: ResourceType, instance: Instance, needed: Sequence[str]) -> bool:
     diagnostics = evaluation.diagnostics
     before = len(diagnostics)
-    address = Address(block.type, block.labels[0], instance.key)
+    address = Address(kind.name, block.labels[-1], instance.key)
     decoded = decode_body(block.body, kind.schema, instance.scope, diagnostics, meta=_META)
     _refuse_sensitive(decoded, kind, address, diagnostics)
     attributes = dict(decoded.attributes)
@@ -370,7 +391,7 @@ def _fill_connections(
         elif found:
             diagnostics.error(
                 "FIC057",
-                f"{block.type}.{block.labels[0]} must name its {target}",
+                f"{'.'.join((block.type, *block.labels))} must name its {target}",
                 f"There are several: {', '.join(found)}. Write {name} = {found[0]}, or another.",
                 subject=block.header_span,
                 attribute=(name,),
@@ -392,6 +413,8 @@ def _resolve(
     visible = _visible(evaluation, [*references(attributes), *_whole_blocks(evaluation, needed, attributes)])
     canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
     spans = decoded.spans if decoded else {}
+    if kind.kind is Kind.DATA and not found.has_errors:
+        canonical = _with_data(evaluation, address, canonical, visible, found)
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         diagnostics.add(item.at(subject=place, address=text))
@@ -407,6 +430,23 @@ def _resolve(
         span=block.header_span if block else None,
         spans=spans,
     )
+
+
+def _with_data(
+    evaluation: _Evaluation, address: Address, asked: Attributes, visible: Mapping[str, Resolved], found: Diagnostics
+) -> Attributes:
+    """The attributes with what is there; as they are where nobody is asked."""
+    text = str(address)
+    question = Question(
+        provider=evaluation.registry.provider_of[address.type],
+        type=address.type,
+        request=ReadRequest(address=text, desired=asked, recorded=None, references=visible, cheap=False),
+    )
+    answer = evaluation.data(question)
+    if isinstance(answer, Diagnostic):
+        found.add(answer)
+        return asked
+    return asked | (answer or {})
 
 
 def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:
@@ -441,7 +481,7 @@ def _block_value(evaluation: _Evaluation, block: str) -> Value:
     if block in evaluation.failed or block not in evaluation.instances:
         return unknown()
     keys = evaluation.instances[block]
-    kind, name = block.split(".", 1)
+    kind, name = kind_and_name(block)
     values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
     counted = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("count") is not None
     each = block in evaluation.module.resources and evaluation.module.resources[block].body.attribute("for_each") is not None

@@ -25,7 +25,7 @@ def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
         diagnostics.error(
             "FIC070", "depends_on takes a list of resources", "Write depends_on = [table.orders].", subject=attribute.expr.span
         )
-    return [f"{item.root}.{item.steps[0]}" for item in found if item.steps]
+    return [".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])]) for item in found if item.steps]
 
 
 def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -> Lifecycle:

@@ -35,8 +35,21 @@ class LazyNames(Mapping[str, Value]):
         return len(self.names)
 
 
+def kind_and_name(node: str) -> tuple[str, str]:
+    """The two parts of a node: ``table`` and ``orders``, ``var`` and ``x``, ``data.table`` and ``raw``."""
+    kind, _, name = node.partition(".")
+    if kind == "data":
+        inner, _, name = name.partition(".")
+        kind = f"data.{inner}"
+    return kind, name
+
+
 def node_of(traversal: Traversal, types: Mapping[str, object]) -> str | None:
-    """The node of the configuration that a traversal needs (``var.x``, ``local.x``, ``table.orders``), or None if it needs none."""
+    """The node of the configuration that a traversal needs (``var.x``, ``table.orders``, ``data.table.raw``), or None if it needs none."""
+    if traversal.root == "data":
+        parts = traversal.steps[:2]
+        known = len(parts) == 2 and isinstance(parts[1], str) and f"data.{parts[0]}" in types
+        return f"data.{parts[0]}.{parts[1]}" if known else None
     if traversal.root not in ("var", "local") and traversal.root not in types:
         return None
     if not traversal.steps or not isinstance(traversal.steps[0], str):
@@ -52,9 +65,9 @@ def check_declared(traversals: list[Traversal], known: Mapping[str, object], typ
         if node is None or node in known:
             continue
         good = False
-        siblings = [name.split(".", 1)[1] for name in known if name.startswith(f"{traversal.root}.")]
-        hint = did_you_mean(str(traversal.steps[0]), siblings)
-        declare = _declaration(traversal.root, str(traversal.steps[0]))
+        kind, missing = kind_and_name(node)
+        hint = did_you_mean(missing, [name for other, name in map(kind_and_name, known) if other == kind])
+        declare = _declaration(kind, missing)
         diagnostics.error(
             "FIC050", f"{node} is not declared", f"Nothing in this module declares it. Write {declare}.{hint}", subject=traversal.span
         )
@@ -66,4 +79,6 @@ def _declaration(root: str, name: str) -> str:
         return f'variable "{name}" {{}}'
     if root == "local":
         return f"locals {{ {name} = ... }}"
+    if root.startswith("data."):
+        return f'data "{root.removeprefix("data.")}" "{name}" {{ ... }}'
     return f'{root} "{name}" {{ ... }}'

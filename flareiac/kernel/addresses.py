@@ -1,4 +1,4 @@
-"""Addresses of resource instances: ``table.orders``, ``job.sessions["eu"]``, ``module.sales.table.orders``."""
+"""Addresses of resource instances: ``table.orders``, ``job.sessions["eu"]``, ``module.sales.table.orders``, ``data.table.raw``."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ModuleStep:
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of one instance. ``key`` is set for ``count`` (int) and ``for_each`` (str)."""
+    """The address of one instance. ``key`` is set for ``count`` (int) and ``for_each`` (str); ``type`` may be two words, ``data.table``."""
 
     type: str
     name: str
@@ -81,9 +81,18 @@ def parse_address(text: str) -> Address | None:
     while len(steps) > 2 and steps[0] == ("module", None):
         module.append(ModuleStep(*steps[1]))
         steps = steps[2:]
+    kind = steps[0][0]
+    if len(steps) == 3 and steps[0] == ("data", None):
+        kind, steps = f"data.{steps[1][0]}", [steps[1], steps[2]]
     if len(steps) != 2 or steps[0][1] is not None:
         return None
-    return Address(steps[0][0], steps[1][0], steps[1][1], tuple(module))
+    return Address(kind, steps[1][0], steps[1][1], tuple(module))
+
+
+def block_type(text: str) -> str:
+    """The type of the resource that an address names: ``table``, ``data.table``."""
+    parsed = parse_address(text)
+    return parsed.type if parsed else text.split(".")[0]
 
 
 def _key_order(key: InstanceKey) -> tuple[int, int, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import (
@@ -280,7 +281,7 @@ def from_data(data: Data) -> Value:
         case str():
             return string(data)
         case Reference(address):
-            return resource_value(address, address.rsplit(".", 1)[0].rsplit(".", 1)[-1], {})
+            return resource_value(address, block_type(address), {})
         case dict():
             return object_value({str(name): from_data(item) for name, item in data.items()})
         case list() | tuple():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.addresses import block_type, parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.graph import topological
@@ -175,7 +175,7 @@ def references_for(
     else:
         start = record.dependencies if record else ()
         for each, attributes in record.resolved.items() if record else ():
-            found[each] = Resolved(address=each, type=each.split(".")[0], attributes=attributes)
+            found[each] = Resolved(address=each, type=block_type(each), attributes=attributes)
     for each in sorted(_closure(start, resources)):
         found[each] = replace(resources[each].resolved(), identity=_identity_of(each, snapshot, observations or {}))
     return found

@@ -24,6 +24,8 @@ class Kind(StrEnum):
     """Known at plan, never counted as a change: catalog, engine."""
     DECLARATION = "declaration"
     """Part of the resources that refer to it: stream."""
+    DATA = "data"
+    """Read when a plan is made and never changed: what others own. The type's name is ``data.`` and the first label of its blocks."""
     MANAGED = "managed"
     """Planned, recorded, drifting: table, checkpoint, job."""
 

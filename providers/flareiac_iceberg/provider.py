@@ -10,6 +10,8 @@ from flareiac.sdk.references import References
 from flareiac_iceberg.catalog import canonical as catalog_canonical
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.data_table import schema as data_table_schema
+from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.functions import FUNCTIONS
 from flareiac_iceberg.maintenance.duties import TableMaintainer
 from flareiac_iceberg.namespace import schema as namespace_schema
@@ -49,6 +51,15 @@ _TYPES: Final = (
         maintainer=TableMaintainer(),
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     ),
+    ResourceType(
+        name="data.table",
+        kind=Kind.DATA,
+        schema=data_table_schema.SCHEMA,
+        description="An Iceberg table that others own: jobs may read it, nothing here changes it.",
+        canonical=data_table_schema.canonical,
+        claims=table_canonical.claims,
+        computed=data_table_schema.READ,
+    ),
 )
 
 
@@ -62,6 +73,7 @@ class IcebergSession:
             "namespace": NamespaceDriver(self._connections),
             "table": TableDriver(project, self._connections),
         }
+        self._drivers["data.table"] = DataTableDriver(project, self._drivers["table"])
 
     def driver(self, type_name: str) -> Driver:
         """The driver of a managed type."""

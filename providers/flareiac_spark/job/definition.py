@@ -174,7 +174,7 @@ class _Build:
         table = self._references[reference.address]
         catalog = self._references[table.attributes["catalog"].address]
         namespace = str(table.attributes["namespace"]).split(".")
-        uuid = table.identity.get("uuid")
+        uuid = table.identity.get("uuid") or table.attributes.get("uuid")
         if uuid is None and not self._analysis:
             why = "The state does not say which table it is, so the job could write into another one. Apply the table first."
             self.problems.append(error("FIK051", f"{reference} is not applied", why))

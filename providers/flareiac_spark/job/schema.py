@@ -40,7 +40,7 @@ INPUT: Final = Block(
     description="Something that the steps read by this name.",
     attributes={
         "stream": Attribute(type=RefType(("stream",)), description="A stream: new data in each batch.", effect="blocked on a checkpoint"),
-        "table": Attribute(type=RefType(("table",)), description="A table, as it is at each batch.", effect="restart"),
+        "table": Attribute(type=RefType(("table", "data.table")), description="A table, as it is at each batch.", effect="restart"),
     },
     blocks={"files": NestedBlock(nesting=Nesting.SINGLE, block=INPUT_FILES)},
     exactly_one_of=(("stream", "table", "files"),),

@@ -37,7 +37,7 @@ RATE: Final = Block(
 TABLE: Final = Block(
     description="What is appended to an Iceberg table.",
     attributes={
-        "table": Attribute(type=RefType(("table",)), description="The table.", required=True, effect="blocked"),
+        "table": Attribute(type=RefType(("table", "data.table")), description="The table.", required=True, effect="blocked"),
         "start_from": Attribute(
             type=STRING,
             description='Where a first start begins: "earliest" (the oldest live snapshot), "latest" or a time with offset.',

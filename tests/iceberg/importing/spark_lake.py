@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 DDL = (
     "CREATE NAMESPACE lake.shop",
     """CREATE TABLE lake.shop.events (id BIGINT NOT NULL COMMENT 'the key', ts TIMESTAMP, region STRING, at TIMESTAMP_NTZ) USING iceberg
-       PARTITIONED BY (days(ts), bucket(8, id), truncate(3, region)) COMMENT 'it\\'s ${not} a template'""",
+       PARTITIONED BY (days(ts), bucket(8, id), truncate(3, region)) COMMENT 'it\\'s %{not} a template'""",
     "ALTER TABLE lake.shop.events WRITE ORDERED BY region, ts DESC NULLS FIRST",
     "ALTER TABLE lake.shop.events SET IDENTIFIER FIELDS id",
     """CREATE TABLE lake.shop.nested (a STRUCT<x: INT, `y z`: ARRAY<STRING>> COMMENT 'both', m MAP<STRING, STRUCT<d: DECIMAL(9, 3)>>)

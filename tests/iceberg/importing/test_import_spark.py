@@ -25,7 +25,7 @@ def test_what_spark_made_plans_empty_and_stays_writable(tmp_path: Path, jars: tu
         assert 'partition_by   = [day("ts"), bucket(8, "id"), truncate(3, "region")]' in text
         assert 'sort_by        = [asc("region"), desc("ts", "first")]' in text
         assert 'distribution   = "range"' in text
-        assert 'comment        = "it\'s ${not} a template"'.replace("${", "$${") in text
+        assert 'comment        = "it\'s %%{not} a template"' in text
         assert "compression" not in text
         plan = commands.flareiac("plan")
         assert "Plan: 4 to import, 0 to add, 0 to change, 0 to destroy." in plan.out, plan.text

@@ -1,0 +1,40 @@
+"""Reads tables that others own. Touches the world by reading only."""
+
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.provider import ApplyRequest, Decoded, Driver, Observation, Outcome, Present, Project, ReadRequest
+from flareiac_iceberg.data_table.schema import READ, frame
+
+
+class DataTableDriver:
+    """Answers as the driver of tables does. Safe to use from several threads."""
+
+    def __init__(self, project: Project, tables: Driver) -> None:
+        self._project, self._tables = project, tables
+
+    def read(self, request: ReadRequest) -> Observation:
+        """``attributes`` are those of the block with what reading adds."""
+        asked = request.desired
+        assert asked is not None, "a data block is declared, never recorded"
+        decoded = Decoded(address=request.address, name=asked["name"], attributes=dict(asked))
+        whole = frame(decoded, request.references, self._project, Diagnostics())
+        observed = self._tables.read(replace(request, desired=whole))
+        if not isinstance(observed, Present):
+            return observed
+        return Present(attributes=asked | _lasting(observed.attributes) | {"uuid": observed.identity["uuid"]}, identity=observed.identity)
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        """Nobody asks for it."""
+        raise NotImplementedError(f"{request.address} is only read")
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        """Nobody asks for it."""
+        raise NotImplementedError(f"{request.address} is only read")
+
+
+def _lasting(observed: Attributes) -> Attributes:
+    """Without comments and tags, which change nothing for those who read rows."""
+    columns = {path: {**column, "comment": None, "tags": None} for path, column in observed["columns"].items()}
+    return {name: observed[name] for name in READ if name in observed} | {"columns": columns}

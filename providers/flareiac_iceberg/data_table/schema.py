@@ -1,0 +1,40 @@
+"""What users may write in a ``data "table"`` block, and its canonical attributes before it is read."""
+
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, Type
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
+from flareiac.sdk.schema import Block
+from flareiac_iceberg.table import canonical as table
+from flareiac_iceberg.table import schema as table_schema
+
+_PLACE: Final = ("catalog", "namespace", "name")
+READ: Final[dict[str, Type]] = {
+    "uuid": STRING,
+    "location": STRING,
+    "format_version": NUMBER,
+    "columns": ANY,
+    "column_order": ListType(STRING),
+    "identifier": ListType(STRING),
+    "partition_by": ANY,
+}
+"""What reading adds: what says which table it is and what its rows are, and nothing that moves while others write it."""
+
+SCHEMA: Final = Block(
+    description="A table that this project reads and does not own.",
+    attributes={name: table_schema.SCHEMA.attributes[name] for name in _PLACE},
+)
+
+
+def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Where the table is."""
+    return {name: value for name, value in frame(decoded, references, project, diagnostics).items() if name in _PLACE}
+
+
+def frame(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """The attributes of a table block that manages nothing."""
+    whole = dict.fromkeys([*table_schema.SCHEMA.attributes, *table_schema.SCHEMA.blocks]) | decoded.attributes
+    return table.canonical(Decoded(address=decoded.address, name=decoded.name, attributes=whole), references, project, diagnostics)

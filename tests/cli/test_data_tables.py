@@ -1,0 +1,122 @@
+"""``data "table"``: read when a plan is made, never planned, never recorded; no system is asked where none is needed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.iceberg.importing.shapes import catalog_of, make_lake
+from tests.support.command_line import shell
+
+PROJECT = """
+catalog "lake" {}
+engine "local" {}
+data "table" "raw" {
+  namespace = "sales"
+  name      = "events"
+}
+stream "raw" {
+  table { table = data.table.raw }
+}
+table "copy" {
+  namespace = "mine"
+  column "id"     { type = "long" }
+  column "region" { type = "string" }
+}
+checkpoint "copy" {}
+job "copy" {
+  checkpoint = checkpoint.copy
+  input "raw"    { stream = stream.raw }
+  input "lookup" { table = data.table.raw }
+  step "joined" { sql = "SELECT raw.id, lookup.region FROM raw JOIN lookup ON raw.id = lookup.id" }
+  output "copy" { table = table.copy }
+}
+output "place" { value = "${data.table.raw.namespace}.${data.table.raw.name}" }
+output "uuid" { value = data.table.raw.uuid }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "main.flare.hcl").write_text(PROJECT)
+    return tmp_path
+
+
+def test_its_columns_are_those_of_the_jobs_that_read_it_and_nothing_of_it_is_planned(project: Path) -> None:
+    make_lake(project)
+    with shell(project) as commands:
+        plan = commands.flareiac("plan")
+    assert plan.code == 0, plan.text
+    assert "Plan: 3 to add, 0 to change, 0 to destroy." in plan.out
+    assert 'columns = { id = "long not null", region = "string" }' in plan.out
+    assert "# data.table.raw" not in plan.out
+    assert '+ place = "sales.events"' in plan.out
+
+
+def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
+    with shell(project) as commands:
+        assert commands.flareiac("validate").code == 0
+        plan = commands.flareiac("plan")
+        assert "FIC060" not in commands.flareiac("doctor").text
+    assert (plan.code, "data.table.raw does not exist [FIC060]" in plan.err) == (1, True), plan.text
+    assert 'on main.flare.hcl line 4, in data "table" "raw"' in plan.err
+
+
+@pytest.mark.parametrize(
+    ("break_it", "told"),
+    [
+        (lambda path: path.write_text("{"), "A table's metadata can not be read [FII012]"),
+        (lambda path: path.unlink(), "A table's metadata can not be read [FII012]"),
+    ],
+)
+def test_what_can_not_be_read_is_told_with_its_place(project: Path, break_it: object, told: str) -> None:
+    assert callable(break_it)
+    make_lake(project)
+    catalog = catalog_of(project)
+    break_it(Path(catalog.load_table("sales.events").metadata_location.removeprefix("file://")))
+    catalog.close()
+    with shell(project) as commands:
+        plan = commands.flareiac("plan")
+    assert (plan.code, told in plan.err) == (1, True), plan.text
+    assert "with data.table.raw" in plan.err
+    assert "Traceback" not in plan.text
+
+
+def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
+    make_lake(project)
+    (project / "main.flare.hcl").write_text(
+        'catalog "lake" {}\n'
+        'data "table" "all" {\n  for_each = toset(["plain", "odd"])\n  namespace = "sales"\n  name = each.key\n}\n'
+        'output "columns" { value = { for key, table in data.table.all : key => table.column_order } }\n'
+    )
+    with shell(project) as commands:
+        plan = commands.flareiac("plan")
+    assert plan.code == 0, plan.text
+    assert 'plain = ["id"]' in plan.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('data "table" "raw" {', 'data "topic" "raw" {', "FIC065"),
+        ('data "table" "raw" {', 'data "raw" {', "FIC013"),
+        ("stream = stream.raw", "stream = data.table.raw", "FIL"),
+        ('output "copy" { table = table.copy }', 'output "copy" { table = data.table.raw }', "FIL"),
+        ("{ table = data.table.raw }\n}", "{ table = data.table.row }\n}", "FIC050"),
+        ('  name      = "events"\n', '  name      = "events"\n  comment = "x"\n', "FIL"),
+        ('  name      = "events"\n', '  name      = "events"\n  lifecycle { prevent_destroy = true }\n', "FIC066"),
+    ],
+)
+def test_what_is_written_wrongly_is_told(project: Path, old: str, new: str, code: str) -> None:
+    (project / "main.flare.hcl").write_text(PROJECT.replace(old, new))
+    with shell(project) as commands:
+        done = commands.flareiac("validate")
+    assert (done.code, code in done.err) == (1, True), done.text
+
+
+def test_a_table_of_this_project_is_not_also_one_of_others(project: Path) -> None:
+    (project / "main.flare.hcl").write_text(
+        PROJECT.replace('  namespace = "sales"\n  name      = "events"', '  namespace = "mine"\n  name      = "copy"')
+    )
+    with shell(project) as commands:
+        done = commands.flareiac("validate")
+    assert (done.code, "FIP010" in done.err) == (1, True), done.text
