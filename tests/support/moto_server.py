@@ -38,6 +38,7 @@ def aws_keys() -> Iterator[None]:
             patch.delenv(name, raising=False)
         for name, value in {**KEYS, "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}.items():
             patch.setenv(name, value)
+        patch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers the keys of its first use
         yield
 
 

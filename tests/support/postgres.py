@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg2
 
@@ -42,7 +43,7 @@ class Postgres:
             cursor.execute(statement)
             return list(cursor.fetchall()) if cursor.description else []
 
-    def _connect(self, database: str) -> "psycopg2.extensions.connection":
+    def _connect(self, database: str) -> Any:
         return psycopg2.connect(host="127.0.0.1", port=self.port, user=USER, password=PASSWORD, dbname=database, connect_timeout=5)
 
 
@@ -110,7 +111,7 @@ def _identity() -> dict[str, int]:
     raise AssertionError("there is neither a user postgres nor nobody")
 
 
-def _as(who: dict[str, int]) -> dict[str, object]:
+def _as(who: dict[str, int]) -> dict[str, Any]:
     return {**who, "extra_groups": []} if who else {}
 
 

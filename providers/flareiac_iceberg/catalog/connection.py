@@ -63,7 +63,9 @@ def _open(spec: CatalogSpec) -> "Catalog":
         case PostgresCatalog():
             from pyiceberg.catalog.sql import SqlCatalog
 
-            return SqlCatalog(spec.name, **settings | {"uri": _sqlalchemy_uri(spec), "warehouse": spec.warehouse})
+            # A connection of the pool may have ended since it was used last.
+            own = {"uri": _sqlalchemy_uri(spec), "warehouse": spec.warehouse, "pool_pre_ping": "true"}
+            return SqlCatalog(spec.name, **settings | own)
         case RestCatalog():
             from flareiac_iceberg.catalog.rest_writer import open_rest
 
@@ -76,6 +78,12 @@ def _open(spec: CatalogSpec) -> "Catalog":
             return Writer(spec.name, client=glue_client(spec), **settings | {"warehouse": spec.warehouse})
         case _:
             assert_never(spec)
+
+
+def namespace_marks(spec: CatalogSpec, key: str) -> dict[str, str]:
+    """The properties that a namespace is made with. A database has no row for one without any; a server writes its own."""
+    exists = {"exists": "true"} if isinstance(spec, SqliteCatalog | PostgresCatalog) else {}
+    return exists | {"flareiac.created-by": key}
 
 
 def file_settings(spec: CatalogSpec) -> dict[str, str]:
@@ -181,8 +189,8 @@ def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
     return error(
         "FII011",
         f"The catalog {spec.address} can not be written",
-        f"{_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse}). Nothing of this change took effect. Check free space and write "
-        "access to both places, then apply again.",
+        f"{_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse or 'of the server'}). Nothing of this change took effect. Check "
+        "free space and write access to both places, then apply again.",
     )
 
 

@@ -1,6 +1,7 @@
 """Reads a whole file of a warehouse, wherever that is, without any Iceberg library. Touches the world; trouble is an ``OSError``."""
 
 import errno
+from functools import lru_cache
 from typing import Any
 
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, local_path, s3_settings
@@ -35,10 +36,16 @@ def _from_s3(bucket: str, key: str, settings: dict[str, str]) -> bytes:
 
 def s3_client(settings: dict[str, str]) -> Any:
     """A client with bounded patience. ``settings`` by Iceberg's names."""
+    return _client(tuple(sorted(s3_settings(settings).items())))
+
+
+@lru_cache(maxsize=64)
+def _client(settings: tuple[tuple[str, str], ...]) -> Any:
+    """Making one takes longer than most of its answers; it is safe to use from several threads."""
     import boto3
     from botocore.config import Config
 
-    known = s3_settings(settings)
+    known = dict(settings)
     path_style = known.get("s3.path-style-access", "true" if "s3.endpoint" in known else "false") == "true"
     return boto3.client(
         "s3",

@@ -25,7 +25,7 @@ def namespace(catalog: PostgresCatalog, name: str) -> list[dict[str, Data]]:
 def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
     """What psycopg2 connects with, password included. Raises ``Failure``."""
     found = {"host": catalog.host, "port": str(catalog.port), "dbname": catalog.database, "application_name": "flareiac"}
-    found |= {"connect_timeout": str(CONNECT_SECONDS), "tcp_user_timeout": str(1000 * ANSWER_SECONDS)} | dict(catalog.parameters)
+    found |= {"connect_timeout": f"{CONNECT_SECONDS:.0f}", "tcp_user_timeout": f"{1000 * ANSWER_SECONDS:.0f}"} | dict(catalog.parameters)
     if catalog.user is not None:
         found["user"] = catalog.user
     if catalog.credential is not None:

@@ -6,7 +6,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.catalog.connection import Connections, namespace_marks, trouble_told
 from flareiac_iceberg.catalog.pointers import namespace_properties
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
@@ -52,7 +52,7 @@ class NamespaceDriver:
             with trouble_told(spec):
                 # A table of this apply may have brought it along, and an update finds it here.
                 with suppress(NamespaceAlreadyExistsError):
-                    catalog.create_namespace(name, {"exists": "true", "flareiac.created-by": request.key})
+                    catalog.create_namespace(name, namespace_marks(spec, request.key))
                 put = {key: planned["properties"][key] for key in request.payload["set"]}
                 if put or request.payload["remove"]:
                     catalog.update_namespace_properties(name, set(request.payload["remove"]) or None, put)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.catalog.connection import Connections, namespace_marks, trouble_told
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
 from flareiac_iceberg.table.pointer_commit import commit_pointer
@@ -28,7 +28,7 @@ def create(connections: Connections, target: Target, what: Definition, location:
     from pyiceberg.table.sorting import SortOrder
 
     with trouble_told(target.catalog):
-        _ensure_namespace(catalog, target.namespace, key)
+        _ensure_namespace(catalog, target.namespace, namespace_marks(target.catalog, key))
         try:
             catalog.create_table(
                 (*target.namespace.split("."), target.name),
@@ -42,7 +42,7 @@ def create(connections: Connections, target: Target, what: Definition, location:
             raise Exists(target.full_name) from taken
 
 
-def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
+def _ensure_namespace(catalog: Any, namespace: str, marks: dict[str, str]) -> None:
     """Makes a namespace that is missing. Another table of this apply, or another process, may be faster: the catalog has then refused
     the second row of its properties, which is as good as having made it."""
     from pyiceberg.exceptions import NamespaceAlreadyExistsError
@@ -51,7 +51,7 @@ def _ensure_namespace(catalog: Any, namespace: str, key: str) -> None:
     if catalog.namespace_exists(namespace):
         return
     try:
-        catalog.create_namespace(namespace, {"exists": "true", "flareiac.created-by": key})
+        catalog.create_namespace(namespace, marks)
     except NamespaceAlreadyExistsError:
         return
     except IntegrityError:
