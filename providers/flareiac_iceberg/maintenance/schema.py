@@ -4,7 +4,8 @@ import re
 from typing import Final
 
 from flareiac.kernel.data import Data
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType
+from flareiac.kernel.diagnostics import did_you_mean
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting, Validator
 from flareiac.sdk.validators import is_duration, is_size, not_empty, one_of, parse_duration, parse_size
 
@@ -28,7 +29,7 @@ def _is_share(value: Data) -> str | None:
 
 def _whole(low: int) -> Validator:
     def check(value: Data) -> str | None:
-        if isinstance(value, bool) or value != int(value) or value < low:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < low:
             return f"{value} is not a whole number from {low}."
         return None
 
@@ -54,18 +55,19 @@ def _a_day_at_least(value: Data) -> str | None:
     return f'"{value}" is less than "24h". A writer that is at work has files that no snapshot names yet; younger files would be theirs.'
 
 
-def _inside(**validators: Validator) -> Validator:
-    """Checks the entries of an object by name."""
+def _entries(**validators: Validator) -> Validator:
+    """An object with these entries, none of them required. (A type would drop an entry that it does not know without a word.)"""
 
     def check(value: Data) -> str | None:
+        if not isinstance(value, dict):
+            return f"It is an object with {' and '.join(validators)}."
+        unknown = next((name for name in value if name not in validators), None)
+        if unknown is not None:
+            return f'There is no "{unknown}" here: it takes {" and ".join(validators)}.{did_you_mean(unknown, validators)}'
         wrong = (f"{name}: {text}" for name, item in validators.items() if value.get(name) is not None and (text := item(value[name])))
         return next(wrong, None)
 
     return check
-
-
-def _object(**types: Data) -> ObjectType:
-    return ObjectType(types, frozenset(types))
 
 
 def _duration(description: str, default: str | None = None, validator: Validator = is_duration) -> Attribute:
@@ -88,9 +90,9 @@ def _always(every: str | None = None) -> dict[str, Attribute]:
 
 
 _PARTIAL: Final = Attribute(
-    type=_object(max_commits=NUMBER, max_failed_commits=NUMBER),
-    description="Commits groups of files as they get ready, in at most this many commits, instead of all in one.",
-    validators=(_inside(max_commits=_whole(1), max_failed_commits=_whole(0)),),
+    type=ANY,
+    description="Commits groups of files as they get ready, instead of all in one: { max_commits = 10, max_failed_commits = 10 }.",
+    validators=(_entries(max_commits=_whole(1), max_failed_commits=_whole(0)),),
     effect=_NEXT,
 )
 _OPTIONS: Final = Attribute(type=MapType(STRING), description="Further options of Iceberg's action, by Iceberg's names.", effect=_NEXT)
@@ -136,10 +138,10 @@ COMPACTION: Final = Block(
             type=BOOL, description="Rewrites every file, whatever its size; needs every.", default=False, effect=_NEXT
         ),
         "run_if": Attribute(
-            type=_object(small_files_over=NUMBER, small_file_share_over=STRING),
-            description="Due when any of these is true of the small files (and of those with deleted rows). "
-            "Default: { small_files_over = 20 }.",
-            validators=(_inside(small_files_over=_whole(0), small_file_share_over=_is_share),),
+            type=ANY,
+            description="Due when any of these is true of the small files (and of those with many deleted rows): "
+            '{ small_files_over = 20, small_file_share_over = "30%" }. Default: the first of these.',
+            validators=(_entries(small_files_over=_whole(0), small_file_share_over=_is_share),),
             effect=_NEXT,
         ),
         "options": _OPTIONS,
@@ -160,9 +162,9 @@ MANIFEST_REWRITE: Final = Block(
     attributes={
         **_always(),
         "run_if": Attribute(
-            type=_object(manifests_over=NUMBER, mean_size_under=STRING),
+            type=ANY,
             description='Due when all of these are true. Default: { manifests_over = 50, mean_size_under = "1MB" }.',
-            validators=(_inside(manifests_over=_whole(0), mean_size_under=_some_size),),
+            validators=(_entries(manifests_over=_whole(0), mean_size_under=_some_size),),
             effect=_NEXT,
         ),
     },
