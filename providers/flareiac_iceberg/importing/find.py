@@ -12,8 +12,8 @@ from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Decoded, Driver, PlanRequest, Prefetching, Present, Project, ReadRequest, Recorded, Unreadable
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg.catalog.connection import Connections
-from flareiac_iceberg.catalog.pointers import Pointer, tables_in
-from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
+from flareiac_iceberg.catalog.pointers import tables_in
+from flareiac_iceberg.catalog.spec import spec_of
 from flareiac_iceberg.functions import FUNCTIONS
 from flareiac_iceberg.importing.block import chosen, label_of, written
 from flareiac_iceberg.importing.namespaces import namespaces_in
@@ -74,11 +74,18 @@ class Search:
     def _places(self, catalog: Resolved, pattern: str, *, exact: bool) -> Iterator[Place]:
         spec = spec_of(catalog.address, catalog.attributes)
         wanted_namespace, _, wanted_name = pattern.rpartition(".")
-        for namespace in [wanted_namespace] if exact else namespaces_in(self.connections, spec):
-            if exact or _fits(namespace, wanted_namespace or "*"):
-                for name, pointer in _entries(spec, namespace).items():
-                    if name == wanted_name if exact else _fits(name, wanted_name):
-                        yield Place(catalog=catalog, namespace=namespace, name=name, is_view=pointer.is_view)
+        if exact:
+            spaces = [wanted_namespace]
+        else:
+            spaces = [item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")]
+        for namespace in spaces:
+            entries = tables_in(spec, namespace)
+            if entries is None:
+                continue
+            for name in [wanted_name] if exact else [item for item in entries if _fits(item, wanted_name)]:
+                pointer = entries.get(name)  # a server is asked for this one only
+                if pointer is not None:
+                    yield Place(catalog=catalog, namespace=namespace, name=name, is_view=pointer.is_view)
 
     def _question(self, place: Place, references: References) -> ReadRequest | LeftOut:
         """How to ask the driver, or why not."""
@@ -120,7 +127,7 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     """The catalog that a pattern begins with (or the only one there is), and the rest of the pattern. Raises ``Failure``."""
     catalogs = {item.address.rpartition(".")[2]: item for item in request.references.values() if item.type == "catalog"}
     label, _, rest = request.pattern.partition(".")
-    if label in catalogs and rest:
+    if label in catalogs and ("." in rest if request.exact else rest):
         return catalogs[label], rest
     if len(catalogs) == 1 and not request.exact and "." in request.pattern:
         return next(iter(catalogs.values())), request.pattern
@@ -133,10 +140,6 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
             f"{did_you_mean(label, catalogs)}",
         )
     )
-
-
-def _entries(spec: CatalogSpec, namespace: str) -> Mapping[str, Pointer]:
-    return tables_in(spec, namespace) or {}
 
 
 def _fits(text: str, pattern: str) -> bool:

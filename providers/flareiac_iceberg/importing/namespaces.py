@@ -2,21 +2,34 @@
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
-from flareiac_iceberg.catalog.pointers import tables_in
-from flareiac_iceberg.catalog.spec import CatalogSpec
+from flareiac_iceberg.catalog.pointers import tables_in, unreadable
+from flareiac_iceberg.catalog.spec import CatalogSpec, SqliteCatalog
 
 
 def namespaces_in(connections: Connections, spec: CatalogSpec) -> list[str]:
     """Every namespace at any depth, its levels separated by dots. Raises ``Failure``, also where the catalog does not exist yet."""
-    if tables_in(spec, "") is None:  # opening it would make it
-        raise Failure(error("FII182", f"{spec.address} does not exist yet", f"There is nothing at {spec.database} to import from."))
+    if isinstance(spec, SqliteCatalog) and tables_in(spec, "") is None:  # opening it would make it
+        raise Failure(error("FII182", f"{spec.address} does not exist yet", f"There is nothing at {spec.shown} to import from."))
+    try:
+        return sorted(_listed(connections, spec))
+    except Failure as failure:
+        why = failure.diagnostics[0].detail.partition(" (catalog ")[0]  # what follows is about writing
+        raise Failure(unreadable(spec, why)) from failure
+
+
+def _listed(connections: Connections, spec: CatalogSpec) -> set[str]:
     catalog = connections.get(spec)
-    found: dict[str, None] = {}
+    from pyiceberg.exceptions import NoSuchNamespaceError
+
+    found: set[str] = set()
+    waiting: list[tuple[str, ...]] = [()]
     with trouble_told(spec):
-        waiting: list[tuple[str, ...]] = [()]
         while waiting:
-            for namespace in catalog.list_namespaces(waiting.pop()):
-                if ".".join(namespace) not in found:
-                    found[".".join(namespace)] = None
-                    waiting.append(tuple(namespace))
-    return sorted(found)
+            try:
+                children = catalog.list_namespaces(waiting.pop())
+            except NoSuchNamespaceError:  # dropped meanwhile
+                continue
+            new = [tuple(item) for item in children if ".".join(item) not in found]
+            found.update(".".join(item) for item in new)
+            waiting += new
+    return found
