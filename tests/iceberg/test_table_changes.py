@@ -325,7 +325,7 @@ def test_purge_deletes_the_files(filled: Lake) -> None:
         (orders(partition_by=CALLS["day"]("ts")), "FII062"),
         (orders(sort_by=["address"]), "FII064"),
         (orders(properties={"comment": "x"}), "FII065"),
-        (orders(format_version=3), "FII067"),
+        (orders(format_version=4), "FII067"),
         (orders(renamed={"id": "n"}), "FII068"),
         (orders(renamed={"x": "y"}), "FII068"),
         (orders(name="a.b"), "FII052"),

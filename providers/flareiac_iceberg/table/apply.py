@@ -22,7 +22,7 @@ from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
-from flareiac_iceberg.table.evolve import updates
+from flareiac_iceberg.table.evolve import updates, version_after
 from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
 from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
 from flareiac_iceberg.table.restore import messages, rows, way_back
@@ -32,7 +32,7 @@ from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
 
 ATTEMPTS: Final = 20
 """Commits that are tried beside busy writers before giving up."""
-_FOLLOWS: Final = ("branch", "tag")
+_FOLLOWS: Final = ("format_version", "branch", "tag")
 """What a new table gets in a second commit."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
@@ -228,9 +228,12 @@ class TableDriver:
 
     def _commit(self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], *, empty: bool) -> None:
         metadata = found[1]
-        start = empty_snapshot(self._connections, target, metadata) if needs_start(changes, metadata) else None
+        start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None
         made = updates(metadata, changes, start)
         commit(self._connections, target, found, made, requirements(metadata, made, empty=empty))
+
+    def _start(self, target: Target, metadata: Attributes, changes: tuple[Change, ...]) -> Attributes:
+        return empty_snapshot(self._connections, target, metadata, version_after(metadata, changes))
 
     def _committed(self, target: Target, planned: Attributes, message: str) -> Outcome:
         found = self._metadata(target)

@@ -14,6 +14,8 @@ from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
+from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
+from flareiac_iceberg.table.default_value import DoesNotFit, default_value
 from flareiac_iceberg.table.rename import declared_steps
 from flareiac_iceberg.table.spec import (
     Column,
@@ -67,7 +69,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     """Canonical attributes; what is wrong is reported and replaced by something that lets checking go on."""
     wanted = decoded.attributes
     _refuse_unknown(wanted, diagnostics)
-    columns = _columns(wanted.get("column"), diagnostics)
+    columns = _columns(wanted.get("column"), wanted.get("format_version"), diagnostics)
     return {
         "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
         "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
@@ -173,7 +175,7 @@ def _name(value: str, diagnostics: Diagnostics) -> str:
     return value
 
 
-def _columns(blocks: Mapping[str, Attributes] | None, diagnostics: Diagnostics) -> dict[str, Column] | None:
+def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics: Diagnostics) -> dict[str, Column] | None:
     if not blocks:
         return None
     found: dict[str, Column] = {}
@@ -187,9 +189,28 @@ def _columns(blocks: Mapping[str, Attributes] | None, diagnostics: Diagnostics) 
             kind, required = parse("string")
         levels = flatten(name, kind, required)
         tags = _column_tags(name, block.get("tags"), diagnostics)
-        levels[name] = Column(type=levels[name].type, required=required, comment=block.get("comment"), tags=tags)
+        default = _default(name, levels[name].type, block.get("default"), version, diagnostics)
+        levels[name] = Column(type=levels[name].type, required=required, comment=block.get("comment"), tags=tags, default=default)
         found |= levels
     return found
+
+
+def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diagnostics) -> Data:
+    if value is None:
+        return None
+    if version != DEFAULTS_SINCE:
+        why = (
+            f"Iceberg keeps defaults from format version {DEFAULTS_SINCE} on. Write format_version = {DEFAULTS_SINCE} in the table's block."
+        )
+        diagnostics.error("FII074", f'Column "{name}" can not have a default yet', why, attribute=("column", name, "default"))
+        return None
+    try:
+        return default_value(kind, value)
+    except DoesNotFit as trouble:
+        diagnostics.error(
+            "FII075", f'The default of column "{name}" does not fit: it is {kind}', str(trouble), attribute=("column", name, "default")
+        )
+        return None
 
 
 def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> None:
@@ -348,10 +369,9 @@ def _sorted(value: Mapping[str, Data] | None) -> Attributes | None:
 def _version(value: Data, diagnostics: Diagnostics) -> int | None:
     if value is None:
         return None
-    if value in (1, 2):
+    if value in (1, 2, 3):
         return int(value)
-    detail = "This version writes 1 and 2." if value == 3 else "There are the versions 1, 2 and 3; this version writes 1 and 2."
-    diagnostics.error("FII067", f"Format version {value} is not supported yet", detail, attribute=("format_version",))
+    diagnostics.error("FII067", f"There is no format version {value}", "There are the versions 1, 2 and 3.", attribute=("format_version",))
     return None
 
 

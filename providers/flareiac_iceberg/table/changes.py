@@ -36,6 +36,7 @@ class AddColumn:
     required: bool
     comment: str | None
     after: str | None
+    default: Data = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,15 @@ class SetColumnComment:
     path: str
     old: str
     new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetDefault:
+    """``new`` is for rows that are written from now on."""
+
+    path: str
+    old: Data
+    new: Data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +204,7 @@ Change: TypeAlias = (
     | AddColumn
     | WidenType
     | SetColumnComment
+    | SetDefault
     | SetNullability
     | MoveColumn
     | SetColumnTags

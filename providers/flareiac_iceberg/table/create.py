@@ -27,7 +27,8 @@ def definition(spec: TableSpec, key: str) -> Definition:
     schema = new_schema(top, spec.identifier or ())
     ids = {node.path: node.id for node in nodes(schema)}
     properties = new_properties(_settings(spec))
-    version = {"format-version": str(spec.format_version or 2)}
+    # Iceberg's library for Python makes no table of version 3: it is upgraded in the commit that follows.
+    version = {"format-version": str(min(spec.format_version or 2, 2))}
     return Definition(
         schema=schema,
         spec=new_spec(spec.partition_by or (), ids),

@@ -21,6 +21,7 @@ from flareiac_iceberg.table.changes import (
     RenamePartitionField,
     SetColumnComment,
     SetColumnTags,
+    SetDefault,
     SetDistribution,
     SetIdentifier,
     SetNullability,
@@ -133,6 +134,7 @@ def _level(wanted: Sequence[str], current: Sequence[str], desired: Mapping[str, 
                 required=column.required,
                 comment=column.comment or None,
                 after=None if at == len(line) else before,
+                default=column.default,
             )
             line.insert(at, path)
         elif path not in staying:
@@ -163,6 +165,8 @@ def _column(path: str, desired: Column, observed: Column) -> Iterable[Change]:
         yield SetNullability(path=path, required=desired.required)
     if desired.comment is not None and desired.comment != observed.comment:
         yield SetColumnComment(path=path, old=observed.comment or "", new=desired.comment)
+    if desired.default is not None and desired.default != observed.default:
+        yield SetDefault(path=path, old=observed.default, new=desired.default)
     if desired.tags is not None and desired.tags != (observed.tags or ()):
         yield SetColumnTags(path=path, tags=desired.tags)
 

@@ -26,6 +26,7 @@ from flareiac_iceberg.table.changes import (
     RenamePartitionField,
     SetColumnComment,
     SetColumnTags,
+    SetDefault,
     SetDistribution,
     SetIdentifier,
     SetNullability,
@@ -40,6 +41,12 @@ from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Branch, duration_tex
 
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."
+_READ_AS: Final = "Rows that are there read as the default; no file is rewritten."
+_NEW_ROWS: Final = "For rows that are written from now on; rows that are there keep what they read as."
+_UPGRADED: Final = {
+    2: "Versions only go up. What knows version 1 only can no longer read or write the table.",
+    3: "Versions only go up. What knows no version 3 can no longer read or write the table; PyIceberg 0.12 reads it, and writes no rows.",
+}
 _FROM_MAIN: Final = "It starts where main stands when this is applied."
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
 _ONLY_THERE: Final = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
@@ -57,7 +64,8 @@ def step(change: Change) -> Step:  # one line for each member of the union
             why = "Old files keep the bytes, but no query sees them any more, and adding the name again does not bring them back."
             return Step(text=f"drop column {path}", effect=Effect.LOSES_DATA, why=why)
         case AddColumn(path=path, type=kind, required=required):
-            return Step(text=f"add column {path} {kind}{' not null' if required else ''}{_place(change)}", effect=Effect.METADATA)
+            text = f"add column {path} {kind}{' not null' if required else ''}{_filled(change)}{_place(change)}"
+            return Step(text=text, effect=Effect.METADATA, why="" if change.default is None else _READ_AS)
         case WidenType(path=path, old=old, new=new):
             return Step(
                 text=f"widen column {path} from {old} to {new}",
@@ -66,6 +74,8 @@ def step(change: Change) -> Step:  # one line for each member of the union
             )
         case SetColumnComment(path=path):
             return Step(text=f"set the comment of column {path}", effect=Effect.METADATA)
+        case SetDefault(path=path, new=new):
+            return Step(text=f"set the default of column {path} to {_value(new)}", effect=Effect.METADATA, why=_NEW_ROWS)
         case SetNullability(path=path, required=required):
             return Step(text=f"make column {path} {'required' if required else 'optional'}", effect=Effect.METADATA)
         case MoveColumn(path=path, after=after):
@@ -95,7 +105,7 @@ def step(change: Change) -> Step:  # one line for each member of the union
         case SetTag(name=name, new=new):
             return Step(text=f"remove tag {name}" if new is None else f"set tag {name} to {_shown(new)}", effect=Effect.METADATA)
         case UpgradeFormat(old=old, new=new):
-            return Step(text=f"upgrade from format version {old} to {new}", effect=Effect.IRREVERSIBLE)
+            return Step(text=f"upgrade from format version {old} to {new}", effect=Effect.IRREVERSIBLE, why=_UPGRADED.get(new, ""))
         case MakeBranch(name=name, branch=branch):
             return Step(text=f"create branch {name}{_kept(branch.retain)}", effect=Effect.METADATA, why=_FROM_MAIN)
         case KeepBranch(name=name, branch=branch):
@@ -112,6 +122,14 @@ def step(change: Change) -> Step:  # one line for each member of the union
             return Step(text=f"keep tag {name}{_kept(retain)}", effect=Effect.METADATA, why=_NEXT_EXPIRY)
         case DropSnapshotTag(name=name):
             return Step(text=f"drop tag {name}", effect=Effect.METADATA, why="Its snapshot is no longer kept by this name, and may expire.")
+
+
+def _filled(change: AddColumn) -> str:
+    return "" if change.default is None else f", {_value(change.default)} by default"
+
+
+def _value(value: Data) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 def _kept(retain: int | None) -> str:
@@ -197,7 +215,7 @@ def verdict(change: Change) -> Verdict:
         case AddColumn(path=path, required=True) | SetNullability(path=path, required=True):
             reads = _LOOKUP_RUNS_ON if isinstance(change, AddColumn) else _LOOKUP_STOPS
             return Verdict(
-                writes=_stops(Relation.WRITES, f"a running query could still write files without {path}, which no one could read then"),
+                writes=_stops(Relation.WRITES, _without(change)),
                 streams_from=_STREAM_RUNS_ON,
                 looks_up=reads,
             )
@@ -232,6 +250,7 @@ def verdict(change: Change) -> Verdict:
             )
         case (
             SetColumnComment()
+            | SetDefault()
             | SetColumnTags()
             | SetTableComment()
             | SetTag()
@@ -253,6 +272,14 @@ def verdict(change: Change) -> Verdict:
             | DropSnapshotTag()
         ):
             return _UNHURT
+
+
+def _without(change: AddColumn | SetNullability) -> str:
+    if isinstance(change, AddColumn) and change.default is not None:
+        return (
+            f"a running query gives no {change.path}, and Iceberg's writer dies for want of a required column, also where it has a default"
+        )
+    return f"a running query could still write files without {change.path}, which no one could read then"
 
 
 def disturbances(changes: Iterable[Change]) -> tuple[Disturbance, ...]:

@@ -11,18 +11,18 @@ from flareiac_iceberg.table.read import Target
 _ZEROS = ("total-records", "total-files-size", "total-data-files", "total-delete-files", "total-position-deletes", "total-equality-deletes")
 
 
-def empty_snapshot(connections: Connections, target: Target, metadata: Attributes) -> Attributes:
-    """The snapshot as JSON; its manifest list, with nothing in it, is written. Raises ``Failure``."""
+def empty_snapshot(connections: Connections, target: Target, metadata: Attributes, version: int) -> Attributes:
+    """The snapshot as JSON, for a table of this format version; its manifest list, with nothing in it, is written. Raises ``Failure``."""
     catalog = connections.get(target.catalog)  # before the imports: pyiceberg's modules import each other in circles
     from pyiceberg.io import load_file_io
     from pyiceberg.manifest import write_manifest_list
 
     snapshot_id = uuid.uuid4().int & (2**63 - 1) or 1
-    sequence = 0 if metadata["format-version"] == 1 else (metadata.get("last-sequence-number") or 0) + 1
+    sequence = 0 if version == 1 else (metadata.get("last-sequence-number") or 0) + 1
     location = f"{metadata['location'].rstrip('/')}/metadata/snap-{snapshot_id}-0-{uuid.uuid4()}.avro"
     with trouble_told(target.catalog):
         output = load_file_io({**catalog.properties, **(metadata.get("properties") or {})}, location).new_output(location)
-        with write_manifest_list(1 if metadata["format-version"] == 1 else 2, output, snapshot_id, None, sequence, "null"):
+        with write_manifest_list(1 if version == 1 else 2, output, snapshot_id, None, sequence, "null"):
             pass
     found = {
         "snapshot-id": snapshot_id,
@@ -31,8 +31,8 @@ def empty_snapshot(connections: Connections, target: Target, metadata: Attribute
         "summary": {"operation": "append", **dict.fromkeys(_ZEROS, "0")},
         "schema-id": schema_of(metadata).get("schema-id", 0),
     }
-    if metadata["format-version"] > 1:
+    if version > 1:
         found["sequence-number"] = sequence
-    if metadata["format-version"] > 2:  # row ids came with version 3
+    if version > 2:  # row ids came with version 3
         found |= {"first-row-id": metadata.get("next-row-id") or 0, "added-rows": 0}
     return found

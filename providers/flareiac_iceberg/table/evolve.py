@@ -19,6 +19,7 @@ from flareiac_iceberg.table.changes import (
     RenamePartitionField,
     SetColumnComment,
     SetColumnTags,
+    SetDefault,
     SetDistribution,
     SetIdentifier,
     SetNullability,
@@ -98,6 +99,9 @@ class SchemaDraft:
         field["type"] = self.json_type(parse(change.type)[0])
         if change.comment:
             field["doc"] = change.comment
+        if change.default is not None:
+            # Rows that are there read the first, rows to come get the second where they name no value.
+            field["initial-default"] = field["write-default"] = change.default
         line = self.siblings(parent_of(change.path))
         line.insert(len(line) if change.after is None else self._position(line, change.after), field)
 
@@ -192,7 +196,7 @@ def updates(metadata: Attributes, changes: Iterable[Change], start: Attributes |
     """
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])
-    version = max([metadata["format-version"], *(item.new for item in steps if isinstance(item, UpgradeFormat))])
+    version = version_after(metadata, steps)
     found: list[Attributes] = []
     if version != metadata["format-version"]:
         found.append({"action": "upgrade-format-version", "format-version": version})
@@ -204,6 +208,12 @@ def updates(metadata: Attributes, changes: Iterable[Change], start: Attributes |
     found += _order_updates(metadata, steps, ids)
     found += _property_updates(metadata.get("properties") or {}, steps)
     found += branches.updates(metadata, steps, start)
+    return found
+
+
+def version_after(metadata: Attributes, changes: Iterable[Change]) -> int:
+    """The format version that the table has once these changes are made."""
+    found: int = max([metadata["format-version"], *(item.new for item in changes if isinstance(item, UpgradeFormat))])
     return found
 
 
@@ -221,6 +231,8 @@ def _evolve(draft: SchemaDraft, change: Change) -> None:
             draft.retype(path, kind)
         case SetNullability(path=path, required=required):
             draft.require(path, required)
+        case SetDefault(path=path, new=value):
+            draft.field(path)["write-default"] = value
         case SetColumnComment(path=path, new=text):
             field = draft.field(path)
             field.pop("doc", None)
@@ -300,8 +312,13 @@ def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str
                 row["name"] = new
             case AddPartitionField(field=field):
                 reused = next((item["field-id"] for item in past if item["source-id"] == source and item["transform"] == transform), None)
-                last = last + 1 if reused is None else last
-                rows.append(_partition(field, known, last if reused is None else reused))
+                place = next((item for item in rows if item["field-id"] == reused), None)
+                if place is not None:
+                    # Version 1 keeps the place of a field that went: the same field comes back to it.
+                    place |= _partition(field, known, place["field-id"])
+                else:
+                    last = last + 1 if reused is None else last
+                    rows.append(_partition(field, known, last if reused is None else reused))
     return _default_spec(specs, rows)
 
 

@@ -14,6 +14,7 @@ from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import Pointer
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.table.branches import branches_of, tags_of
+from flareiac_iceberg.table.default_value import same_form
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
     COMMENT_PROPERTY,
@@ -41,6 +42,7 @@ class Node:
     type: str
     required: bool
     doc: str
+    default: Data = None
 
 
 def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
@@ -110,11 +112,14 @@ def nodes(schema: Attributes) -> tuple[Node, ...]:
 
 def _fields(fields: list[Attributes], parent: str) -> Iterator[Node]:
     for item in fields:
-        yield from _node(f"{parent}{item['name']}", item["id"], item["type"], item["required"], item.get("doc") or "")
+        doc, default = item.get("doc") or "", item.get("write-default")
+        yield from _node(f"{parent}{item['name']}", item["id"], item["type"], item["required"], doc, default)
 
 
-def _node(path: str, field_id: int, kind: Data, required: bool, doc: str) -> Iterator[Node]:
-    yield Node(path=path, id=field_id, type=_head(kind), required=required, doc=doc)
+def _node(path: str, field_id: int, kind: Data, required: bool, doc: str, default: Data = None) -> Iterator[Node]:
+    head = _head(kind)
+    form = None if default is None else same_form(head, default)
+    yield Node(path=path, id=field_id, type=head, required=required, doc=doc, default=form)
     if not isinstance(kind, dict):
         return
     match kind["type"]:
@@ -145,7 +150,11 @@ def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attribu
     spec = TableSpec(
         columns={
             node.path: Column(
-                type=node.type, required=node.required, comment=node.doc, tags=_tags(properties.get(COLUMN_TAGS_PREFIX + node.path, ""))
+                type=node.type,
+                required=node.required,
+                comment=node.doc,
+                tags=_tags(properties.get(COLUMN_TAGS_PREFIX + node.path, "")),
+                default=node.default,
             )
             for node in levels
         },

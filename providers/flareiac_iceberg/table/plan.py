@@ -304,7 +304,8 @@ def _ever_sorted(observed: Present, found: Difference) -> tuple[str, ...]:
 
 def _needs_empty(found: Difference) -> bool:
     return any(
-        (isinstance(change, AddColumn) and change.required) or (isinstance(change, SetNullability) and change.required)
+        (isinstance(change, AddColumn) and change.required and change.default is None)
+        or (isinstance(change, SetNullability) and change.required)
         for change in found.changes
     )
 

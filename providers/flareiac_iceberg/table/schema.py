@@ -19,6 +19,12 @@ COLUMN: Final = Block(
         ),
         "comment": Attribute(type=STRING, description="The column's comment.", effect="metadata only"),
         "tags": Attribute(type=ListType(STRING), description="Words kept with the column, in a table property.", effect="metadata only"),
+        "default": Attribute(
+            type=ANY,
+            description="What rows that are there read in a column that is added, and what new rows get that name no value. Needs "
+            "format_version = 3.",
+            effect="metadata only; a change holds for new rows",
+        ),
     },
 )
 
@@ -72,7 +78,7 @@ SCHEMA: Final = Block(
         "name": Attribute(type=STRING, description="The table's name. Default: the block's label.", validators=(not_empty,)),
         "comment": Attribute(type=STRING, description="The table's comment.", effect="metadata only"),
         "format_version": Attribute(
-            type=NUMBER, description="Iceberg's format version: 1 or 2.", default=2, effect="irreversible: versions only go up"
+            type=NUMBER, description="Iceberg's format version: 1, 2 or 3.", default=2, effect="irreversible: versions only go up"
         ),
         "location": Attribute(type=STRING, description="The table's folder, fixed at creation. Default: below the catalog's warehouse."),
         "renamed": Attribute(

@@ -23,12 +23,16 @@ DEFAULT_PROPERTIES: Final = {"commit.retry.num-retries": "20"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One level of a column. ``comment`` and ``tags`` are None where they are not managed."""
+    """One level of a column. ``comment``, ``tags`` and ``default`` are None where they are not managed (observed: where there is none).
+
+    ``default`` is what new rows get that name no value, in the form of metadata files.
+    """
 
     type: str
     required: bool = False
     comment: str | None = None
     tags: tuple[str, ...] | None = None
+    default: Data = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +166,7 @@ def layout_of(spec: TableSpec) -> Attributes:
 def column_data(column: Column) -> Attributes:
     """A column as plain data."""
     tags = None if column.tags is None else list(column.tags)
-    return {"type": column.type, "required": column.required, "comment": column.comment, "tags": tags}
+    return {"type": column.type, "required": column.required, "comment": column.comment, "tags": tags, "default": column.default}
 
 
 def partition_data(item: PartitionField) -> Attributes:
@@ -251,7 +255,9 @@ def is_inside(path: str, ancestor: str) -> bool:
 
 
 def _column(data: Attributes) -> Column:
-    return Column(type=data["type"], required=data["required"], comment=data["comment"], tags=_tuple(data["tags"]))
+    return Column(
+        type=data["type"], required=data["required"], comment=data["comment"], tags=_tuple(data["tags"]), default=data.get("default")
+    )
 
 
 def _tuple(value: list[str] | None) -> tuple[str, ...] | None:
