@@ -174,7 +174,7 @@ class _Server:
         name, colon, secret = resolve(credential).partition(":")
         login = {"client_id": name, "client_secret": secret} if colon else {"client_secret": name}
         more = {key: self._settings[key] for key in _OAUTH if key in self._settings}
-        form = {"grant_type": "client_credentials", "scope": "catalog", **login, **more}
+        form: dict[str, str] = {"grant_type": "client_credentials", "scope": "catalog"} | login | more
         uri = token_uri(self._catalog)
         if not uri.startswith(("http://", "https://")):
             raise self.trouble(f"oauth2-server-uri {uri!r} is no address of a server")

@@ -25,9 +25,10 @@ SCHEMA: Final = Block(
         ),
         "prefix": Attribute(type=STRING, description="rest: the path between /v1/ and the resources, where the server does not say it."),
         "credential": Attribute(
-            type=RefType(("secret",)), description="sql: the password of the database; rest: ID:SECRET, exchanged for a token (OAuth2)."
+            type=RefType(("secret",), or_string=True),
+            description="sql: the password of the database; rest: ID:SECRET, exchanged for a token (OAuth2).",
         ),
-        "token": Attribute(type=RefType(("secret",)), description="rest: a bearer token."),
+        "token": Attribute(type=RefType(("secret",), or_string=True), description="rest: a bearer token."),
         "properties": Attribute(
             type=ANY,
             description="Further properties by Iceberg's names, for Spark and for reading (s3.endpoint, s3.region, s3.access-key-id, "

@@ -22,7 +22,8 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
         return None
     found = references.get(value.address) if isinstance(value, Reference) else None
     if found is None or found.type != "secret":
-        diagnostics.error("FII100", "A secret can only be named by reference", _advice(attribute, str(attribute[-1])), attribute=attribute)
+        name = str(attribute[-1])
+        diagnostics.error("FII100", f"{name} must be a reference to a secret", _advice(attribute, name))
         return None
     return str(found.attributes["reference"])
 
@@ -53,7 +54,8 @@ def _property(name: str, item: Data, references: References, diagnostics: Diagno
         return None
     text = str(item)
     if is_reference(text) or (text and is_secret(name)) or has_password(text):
-        diagnostics.error("FII100", f"The property {name} must not hold a secret", _advice(at, name), attribute=at)
+        # Without the place: the lines that are shown for it would show the secret.
+        diagnostics.error("FII100", f"The property {name} must not hold a secret", _advice(at, name))
         return None
     return text
 
@@ -75,7 +77,7 @@ def refuse_password(uri: str, diagnostics: Diagnostics) -> str:
     """The URI without its password, which is told."""
     if not has_password(uri):
         return uri
-    diagnostics.error("FII100", "The URI must not hold a password", _advice(("credential",), "catalog"), attribute=("uri",))
+    diagnostics.error("FII100", "uri must not hold a password", _advice(("credential",), "catalog_password"))
     head, _, tail = uri.partition("://")
     user, _, rest = tail.rpartition("@")
     return f"{head}://{user.partition(':')[0]}@{rest}"
