@@ -1,4 +1,7 @@
-"""Stops and starts a streaming query as one does by hand, in one session: ``python restart_handwritten.py SETTINGS.json``."""
+"""Stops and starts a streaming query as one does by hand, in one session: ``python restart_handwritten.py SETTINGS.json``.
+
+By hand one stops at once, amid a batch, which is begun again. FlareIaC lets it commit first; told to (``at_commit``), so does this program.
+"""
 
 import json
 import sys
@@ -7,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 _AFTER = 3
-"""Batches before and after a restart: those after it show what a pause is that is none."""
+"""Batches before and after a restart."""
+_PHASE = 0.1
+"""Seconds: each stop is asked for at another moment of a batch."""
 
 
 def commits(checkpoint: Path) -> list[float]:
@@ -17,12 +22,6 @@ def commits(checkpoint: Path) -> list[float]:
         return [path.stat().st_mtime for path in sorted(numbered, key=lambda path: int(path.name))]
     except FileNotFoundError:
         return []
-
-
-def end_of_pause(times: list[float], asked: float) -> float:
-    """The end of the longest pause that ended after ``asked``, between commits at ``times`` that reach well beyond the restart."""
-    ends = [at for at in range(1, len(times)) if times[at] > asked]
-    return times[max(ends, key=lambda at: times[at] - times[at - 1])]
 
 
 def main(settings_file: str) -> None:
@@ -37,14 +36,17 @@ def main(settings_file: str) -> None:
     spark.sparkContext.setLogLevel("WARN")
     checkpoint, found = Path(settings["checkpoint"]), []
     query = _start(spark, settings, settings["sqls"][0])
-    for sql in settings["sqls"][1:]:
+    for number, sql in enumerate(settings["sqls"][1:]):
         _await(checkpoint, len(commits(checkpoint)) + _AFTER)
+        time.sleep(number * _PHASE)
         asked = time.time()
+        if settings["at_commit"]:
+            _await(checkpoint, len(commits(checkpoint)) + 1)
         query.stop()
         known = len(commits(checkpoint))
         query = _start(spark, settings, sql)
         _await(checkpoint, known + _AFTER)
-        found.append(end_of_pause(commits(checkpoint), asked) - asked)
+        found.append(commits(checkpoint)[known] - asked)
     query.stop()
     spark.stop()
     Path(settings_file).with_suffix(".result.json").write_text(json.dumps(found))
@@ -58,7 +60,7 @@ def _start(spark: Any, settings: dict[str, Any], sql: str) -> Any:
 
 def _await(checkpoint: Path, count: int) -> None:
     while len(commits(checkpoint)) < count:
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
 from flareiac_spark.control.processes import start_of
-from flareiac_spark.driver import kill_points, logs
+from flareiac_spark.driver import kill_points, logs, preparation
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.job_runner import JobRunner, Surroundings
@@ -40,7 +40,7 @@ from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.spark_session import Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
-_TICK_SECONDS = 0.1
+_TICK_SECONDS, _GLANCE_SECONDS = 0.1, 0.02
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 
@@ -57,6 +57,7 @@ class Application:
         self._settings = ApplicationSettings()
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
+        self._ahead: dict[str, preparation.Preparation] = {}
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
@@ -157,7 +158,7 @@ class Application:
     def _reconcile(self, started: Started, leadership: Leadership) -> str:
         """Until there is a reason to end; returns it."""
         around = Surroundings(
-            new_session=lambda: self._new_session(started.session),
+            new_session=lambda: _new_session(started.session, self._settings.conf),
             checkpoints=self._checkpoints,
             graceful_seconds=lambda: self._settings.graceful_stop_ms / 1000,
             changed=self._on_change,
@@ -172,12 +173,18 @@ class Application:
                 raise RuntimeError(f"Spark's JVM ended with code {started.process.returncode}")
             self._watch_desired(started)
             self._settle()
-            self._act(around)
+            self._act(around, started)
             self._serve_operations(started)
             if self._is_idle():
                 return "idle_shutdown"
-            self._wake.wait(_TICK_SECONDS)
-            self._wake.clear()
+            self._pause()
+
+    def _pause(self) -> None:
+        """Until there may be something to do. A glance at what is wanted costs nearly nothing, so that a wish waits less than a tick."""
+        until = time.monotonic() + _TICK_SECONDS
+        while not self._wake.wait(_GLANCE_SECONDS) and time.monotonic() < until and self._control.desired_stamp() == self._stamp:
+            pass
+        self._wake.clear()
 
     def _watch_desired(self, started: Started) -> None:
         stamp = self._control.desired_stamp()
@@ -207,11 +214,11 @@ class Application:
 
     def _settle(self) -> None:
         for address, runner in tuple(self._runners.items()):
-            if not runner.is_alive():
+            if runner.has_ended:
                 self._finished[address] = runner.status
                 del self._runners[address]
 
-    def _act(self, around: Surroundings) -> None:
+    def _act(self, around: Surroundings, started: Started) -> None:
         wanted: Mapping[str, DesiredJob] = self._desired.jobs if self._desired is not None else {}
         running = {
             address: Running(digest=runner.job.digest, nonce=runner.job.nonce, stopping=runner.is_stopping)
@@ -225,13 +232,29 @@ class Application:
                 case Start(address):
                     self._finished.pop(address, None)
                     log = logs.logger(f"job.{address}", self._control.job_log(address))
-                    self._runners[address] = JobRunner(address, wanted[address], around, log)
+                    self._runners[address] = JobRunner(address, wanted[address], around, log, self._prepared(address, wanted[address]))
                     self._runners[address].start()
                 case Stop(address):
                     self._log.info("stopping %s", address)
                     self._runners[address].ask_to_stop()
+                    self._prepare(address, wanted.get(address), started)
                 case Forget(address):
                     del self._finished[address]
+        self._ahead = {address: ahead for address, ahead in self._ahead.items() if address in self._runners}
+
+    def _prepare(self, address: str, job: DesiredJob | None, started: Started) -> None:
+        """Of a job that is only stopped to be started anew."""
+        self._ahead.pop(address, None)
+        if job is None or job.state != "running":
+            return
+        conf, log = self._settings.conf, logs.logger(f"job.{address}", self._control.job_log(address))
+        begun = preparation.begin(job, conf, lambda: _new_session(started.session, conf), log)
+        if begun is not None:
+            self._ahead[address] = begun
+
+    def _prepared(self, address: str, job: DesiredJob) -> preparation.Preparation | None:
+        ahead = self._ahead.pop(address, None)
+        return ahead if ahead is not None and ahead.fits(job, self._settings.conf) else None
 
     def _serve_operations(self, started: Started) -> None:
         self._operations = {name: future for name, future in self._operations.items() if not future.done()}
@@ -260,7 +283,7 @@ class Application:
             if operation is None or self._control.read_result(name) is not None:
                 return None
             workshop = Workshop(
-                new_session=lambda: self._new_session(session),
+                new_session=lambda: _new_session(session, self._settings.conf),
                 checkpoints=self._checkpoints,
                 log=self._log,
                 locks=self._table_locks,
@@ -273,12 +296,6 @@ class Application:
                 return Result(id=name, status="failed", error=UNANSWERED)  # it failed because Spark was ended under it
             heart = heart_of(failure)
             return Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
-
-    def _new_session(self, root: Any) -> Any:
-        """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can take."""
-        session = new_session(root)
-        set_catalogs(session, self._settings.conf)
-        return session
 
     def _is_idle(self) -> bool:
         if self._runners or self._operations:
@@ -324,6 +341,13 @@ class Application:
         self._settle()
         for pool in (self._pool, self._upkeep):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _new_session(root: Any, conf: Mapping[str, str]) -> Any:
+    """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can take."""
+    session = new_session(root)
+    set_catalogs(session, conf)
+    return session
 
 
 def main(path: str) -> int:

@@ -13,7 +13,9 @@ from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of, stack_of
-from flareiac_spark.driver.stream_run import run_stream
+from flareiac_spark.driver.preparation import Preparation
+from flareiac_spark.driver.spark_session import activate
+from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +29,24 @@ class Surroundings:
 
 
 class JobRunner(threading.Thread):
-    """``status`` may be read at any time from any thread; it is replaced as a whole."""
+    """``status`` may be read at any time from any thread; it is replaced as a whole. ``ahead``: what was prepared for the first start."""
 
-    def __init__(self, address: str, job: DesiredJob, around: Surroundings, log: Logger) -> None:
+    def __init__(self, address: str, job: DesiredJob, around: Surroundings, log: Logger, ahead: Preparation | None = None) -> None:
         super().__init__(name=f"job {address}", daemon=True)
         self.address, self.job = address, job
         self.status = JobStatus(phase="pending", digest=job.digest, nonce=job.nonce, since=time.time())
         self._around, self._log, self._stop_asked = around, log, threading.Event()
         self._budget: Budget | None = None
+        self._ahead, self._ended = ahead, threading.Event()
 
     @property
     def is_stopping(self) -> bool:
         return self._stop_asked.is_set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its status is its last. Its thread may live on for a moment, and does nothing any more."""
+        return self._ended.is_set() or not self.is_alive()
 
     def revise(self, job: DesiredJob) -> None:
         """Takes in what may differ between two jobs of one digest: the restart budget."""
@@ -55,6 +63,13 @@ class JobRunner(threading.Thread):
         self._stop_asked.set()
 
     def run(self) -> None:
+        try:
+            self._live()
+        finally:
+            self._ended.set()
+            self._around.changed()
+
+    def _live(self) -> None:
         try:
             spec = job_spec_from_json(dict(self.job.spec))
         except ControlError as failure:
@@ -87,15 +102,24 @@ class JobRunner(threading.Thread):
 
     def _run_once(self, spec: JobSpec) -> RunResult | None:
         """The result of a finite run, None if it was stopped."""
-        session = self._around.new_session()
-        for key, value in spec.conf.items():
-            session.conf.set(key, value)
         if spec.mode == "batch":
+            session = self._around.new_session()
+            for key, value in spec.conf.items():
+                session.conf.set(key, value)
             self._become("running")
             return run_batch(session, spec, self._log)
-        done = run_stream(session, spec, self._stop_asked, self._around.graceful_seconds, self._report, self._log)
+        ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)
+        done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, self._report, self._log)
         rows = sum(query.input_rows for query in self.status.queries)
         return RunResult(run_id=spec.run_id, snapshot_id=None, rows=rows) if done else None
+
+    def _prepared(self) -> Ready | None:
+        ahead, self._ahead = self._ahead, None
+        ready = None if ahead is None else ahead.take()
+        if ready is not None:
+            activate(ready.session)
+            self._log.info("its queries were prepared ahead")
+        return ready
 
     def _failed(self, failure: Exception, budget: Budget) -> float | None:
         heart, now = heart_of(failure), time.monotonic()

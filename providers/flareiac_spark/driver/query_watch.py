@@ -39,7 +39,9 @@ class QueryWatch:
     def _fresh_reports(self) -> list[Any]:
         """Reports of executed batches since the last look, oldest first. A report without ``addBatch`` is of an empty trigger."""
         fresh: list[Any] = []
-        for report in reversed(list(self.query._jsq.recentProgress())):
+        recent = self.query._jsq.recentProgress()
+        for at in range(len(recent) - 1, -1, -1):  # each is asked of the JVM, and there are a hundred
+            report = recent[at]
             mark = (report.batchId(), report.timestamp())
             if mark == self._seen:
                 break

@@ -78,8 +78,13 @@ def new_session(root: Any) -> Any:
     Catalogs are loaded with the conf of the thread's active session, not of the session that was asked.
     """
     session = root.newSession()
-    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    activate(session)
     return session
+
+
+def activate(session: Any) -> None:
+    """Makes a session the active one of this thread."""
+    session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
 
 
 def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
@@ -88,10 +93,12 @@ def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
     Raises ``Failure`` for a secret that this process can not have.
     """
     wanted = {key: resolve(value) for key, value in conf.items() if key.startswith(CATALOG)}
-    for key in [key for key in session.conf.getAll if key.startswith(CATALOG) and key not in wanted]:
+    there = {key: value for key, value in session.conf.getAll.items() if key.startswith(CATALOG)}
+    for key in there.keys() - wanted.keys():
         session.conf.unset(key)
     for key, value in wanted.items():
-        session.conf.set(key, value)
+        if there.get(key) != value:
+            session.conf.set(key, value)
 
 
 def end_spark(started: Started, seconds: float) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from logging import Logger
 from typing import Any
@@ -19,7 +20,8 @@ from flareiac_spark.driver.start_times import start_times
 ALL = "all"
 """Stands for the outputs of a job with one query for all of them."""
 LOOK_EVERY = 0.5
-_LOOK_WHILE_STOPPING = 0.05
+_LOOK_WHILE_STOPPING = (0.01, 0.05)
+"""Seconds between two looks: at first, and once a second has passed."""
 
 Report = Callable[[str, tuple[QueryStatus, ...]], None]
 """Takes the phase and the queries."""
@@ -41,14 +43,42 @@ class BatchWatch(QueryWatch):
         self.take = take
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The queries of a job, analysed in their session; calling one of ``starts`` starts one. Nothing runs before."""
+
+    session: Any
+    starts: tuple[Callable[[], QueryWatch], ...]
+
+
+def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
+    """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing raises, and ``Refusal``."""
+    for key, value in spec.conf.items():
+        session.conf.set(key, value)
+    views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
+    if spec.foreach_batch:
+        return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))
+    starts = [
+        _sink(session, spec, output) if sinks.by_epoch(spec, output) else _micro_batches(session, spec, (output,), output.name, log)
+        for output in spec.outputs
+    ]
+    return Ready(session, tuple(starts))
+
+
 def run_stream(
     session: Any, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
 ) -> bool:
+    """Makes a job ready in a fresh session and runs it; raises as ``make_ready`` and ``run_ready`` do."""
+    return run_ready(make_ready(session, spec, log), spec, stop, graceful_seconds, report, log)
+
+
+def run_ready(
+    ready: Ready, spec: JobSpec, stop: threading.Event, graceful_seconds: Callable[[], float], report: Report, log: Logger
+) -> bool:
     """Runs until stopped (False) or, with a finite trigger, until done (True). Raises what starting raises, and ``QueryFailed``."""
-    views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     watches: list[QueryWatch] = []
     try:
-        for start in _starts(session, spec, log):
+        for start in ready.starts:
             kill_points.reach("driver.before-start", spec.address)
             watches.append(start())
             kill_points.reach("driver.after-start", spec.address)
@@ -59,20 +89,8 @@ def run_stream(
                 watch.query.stop()
 
 
-def _starts(session: Any, spec: JobSpec, log: Logger) -> list[Callable[[], QueryWatch]]:
-    """What starts each query of the job."""
-    if spec.foreach_batch:
-        return [partial(_start_micro_batches, session, spec, spec.outputs, ALL, log)]
-    return [
-        partial(_start_sink, session, spec, output)
-        if sinks.by_epoch(spec, output)
-        else partial(_start_micro_batches, session, spec, (output,), output.name, log)
-        for output in spec.outputs
-    ]
-
-
-def _start_sink(session: Any, spec: JobSpec, output: Output) -> QueryWatch:
-    """A query that Iceberg's own sink writes."""
+def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatch]:
+    """Starts a query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
     frame = shape(views.view(session, output.source), output)
     if not frame.isStreaming:
@@ -80,18 +98,26 @@ def _start_sink(session: Any, spec: JobSpec, output: Output) -> QueryWatch:
             "NOT_STREAMING", f"{output.source!r} reads no stream, so it can not feed the output {output.name!r} of a streaming job."
         )
     writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
-    query = writer.toTable(tables.spell(output.identifier))
-    return QueryWatch(output.name, _confirmed(query, spec, output, output.name))
+
+    def start() -> QueryWatch:
+        query = writer.toTable(tables.spell(output.identifier))
+        return QueryWatch(output.name, _confirmed(query, spec, output, output.name))
+
+    return start
 
 
-def _start_micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger) -> QueryWatch:
-    """A query each of whose batches we write."""
+def _micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label: str, log: Logger) -> Callable[[], QueryWatch]:
+    """Starts a query each of whose batches we write."""
     for output in outputs:
         tables.target(session, output)
     flow = micro_batch.flow_of(session, spec, outputs)
     take = micro_batch.MicroBatch(address=spec.address, flow=flow, log=log)
-    query = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take).start()
-    return BatchWatch(label, _confirmed(query, spec, outputs[0], label), take)
+    writer = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take)
+
+    def start() -> QueryWatch:
+        return BatchWatch(label, _confirmed(writer.start(), spec, outputs[0], label), take)
+
+    return start
 
 
 def _writer(frame: Any, spec: JobSpec, output: Output, label: str) -> Any:
@@ -148,7 +174,7 @@ def _follow(
 def _stop_at_commit(watches: Sequence[QueryWatch], deadline: float, log: Logger) -> None:
     """Each query stops between two batches, or after its next commit, or at the deadline. Spark itself knows no such stop, so that a
     batch may begin in between; it is replayed with the same offsets at the next start."""
-    waiting = list(watches)
+    waiting, begun = list(watches), time.monotonic()
     kill_points.reach("driver.stopping")
     while waiting:
         for watch in tuple(waiting):
@@ -158,7 +184,7 @@ def _stop_at_commit(watches: Sequence[QueryWatch], deadline: float, log: Logger)
                 waiting.remove(watch)
                 log.info("%s: stopped after batch %s", watch.status.output, watch.status.batch)
         if waiting:
-            time.sleep(_LOOK_WHILE_STOPPING)
+            time.sleep(_LOOK_WHILE_STOPPING[time.monotonic() - begun > 1])
     _look(watches, log)
 
 

@@ -1,0 +1,61 @@
+"""What of a changed job's start is done while its predecessor still finishes a batch? Everything that starts nothing.
+
+A session with its catalogs, views and the analysed queries of the new definition: on a start's usual way this is most of the pause. It is
+only ever made ahead, never instead: one that failed, grew old or was made for something else is left, and the start does it all itself.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from logging import Logger
+from pathlib import Path
+from typing import Any
+
+from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json
+from flareiac_spark.driver.stream_run import Ready, make_ready
+
+_FRESH_SECONDS = 10.0
+"""What was looked up longer ago is looked up again."""
+
+
+class Preparation(threading.Thread):
+    """Begins when it is made with ``begin``. ``conf``: the settings whose catalogs the session has."""
+
+    def __init__(self, job: DesiredJob, spec: JobSpec, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> None:
+        super().__init__(name=f"preparing {spec.address}", daemon=True)
+        self._job, self._spec, self._conf, self._new_session, self._log = job, spec, conf, new_session, log
+        self._ready: Ready | None = None
+        self._begun = time.monotonic()
+
+    def run(self) -> None:
+        try:
+            self._ready = make_ready(self._new_session(), self._spec, self._log)
+        except Exception as failure:  # noqa: BLE001 - whatever it is, the start itself will meet it and say so
+            self._log.info("was not prepared ahead: %s", failure)
+
+    def fits(self, job: DesiredJob, conf: Mapping[str, str]) -> bool:
+        return self._job == job and self._conf == conf
+
+    def take(self) -> Ready | None:
+        """What it made, once it has; None where nothing of it can be used."""
+        self.join()
+        return self._ready if time.monotonic() - self._begun <= _FRESH_SECONDS else None
+
+
+def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> Preparation | None:
+    """Prepares a job that goes on with its checkpoints; None where that would do more than look.
+
+    The user's Python is not called for a start that may not happen, and the moment at which a new generation begins is not now.
+    """
+    with contextlib.suppress(ControlError):  # a spec that is not understood is told by the start
+        spec = job_spec_from_json(dict(job.spec))
+        if spec.mode == "stream" and all(step.python is None for step in spec.steps) and all(map(_goes_on, spec.outputs)):
+            made = Preparation(job, spec, conf, new_session, log)
+            made.start()
+            return made
+    return None
+
+
+def _goes_on(output: Any) -> bool:
+    return output.checkpoint is not None and (Path(output.checkpoint.removeprefix("file://")) / "metadata").is_file()
