@@ -2,7 +2,8 @@
 
 Sections in: ``main.flare.hcl`` (desired), and where the case needs them ``recorded.flare.hcl`` and ``observed.flare.hcl`` (the same
 language: what the state holds and what is there; observed is as recorded unless said otherwise), ``identity.json`` (address -> what the
-world answers), ``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
+world answers), ``figures.json`` (address -> what was measured for maintenance), ``upkeep.json`` (address -> name -> the last run),
+``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
 FLAREIAC_UPDATE_GOLDEN=1 writes the latter. ``{"missing": [address]}`` is not there, whatever observed says.
 """
 
@@ -22,7 +23,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.graph import closure
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.planning.make_plan import Inputs, Options, make_plan
+from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_text import plan_text
 from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
@@ -59,18 +60,21 @@ def outcome(archive: Archive, root: Path) -> dict[str, str]:
                 observations=observations,
                 types=installed().registry.types,
                 project=_project(root),
-                time=0.0,
+                time=options.get("time", 0.0),
+                figures=json.loads(archive.files.get("figures.json", "{}")),
             ),
             Options(
                 destroy=options.get("destroy", False),
                 targets=tuple(options.get("targets", ())),
                 replace=frozenset(options.get("replace", ())),
+                maintenance=Maintenance(options.get("maintenance", "include")),
             ),
             diagnostics,
         )
     found = {}
     if made is not None:
-        found["plan.txt"] = plan_text(made, colour=False, width=100, detail="changes", show_steps=options.get("show_steps", False))
+        detail, steps = options.get("detail", "changes"), options.get("show_steps", False)
+        found["plan.txt"] = plan_text(made, colour=False, width=100, detail=detail, show_steps=steps)
     if len(diagnostics):
         found["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
     return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in found.items()}
@@ -92,6 +96,7 @@ def _configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configurat
 
 def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapshot, dict[str, Observation]]:
     given: dict[str, Attributes] = json.loads(archive.files.get("identity.json", "{}"))
+    runs: dict[str, Attributes] = json.loads(archive.files.get("upkeep.json", "{}"))
     records: dict[str, ResourceRecord] = {}
     if "recorded.flare.hcl" in archive.files:
         recorded = _resources(archive.files["recorded.flare.hcl"], root).desired.resources
@@ -106,6 +111,7 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
                     identity=_identity(item.attributes) | given.get(address, {}),
                     dependencies=item.dependencies,
                     protected=item.lifecycle.prevent_destroy,
+                    upkeep=runs.get(address, {}),
                     resolved={
                         each: recorded[each].attributes
                         for each in closure(item.dependencies, needs)
