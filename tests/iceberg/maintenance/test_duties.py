@@ -1,0 +1,212 @@
+"""What is due, when, and in which order: times between runs, places that are shared, holders, identities, and results beside forecasts."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.maintenance import Duty, Hold, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
+from flareiac_iceberg.maintenance.duties import TableMaintainer
+from tests.iceberg.lake import Lake
+from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
+
+ORPHANS: dict[str, Any] = {"orphan_removal": {}}
+COMPACTION: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}, "min_input_files": 2}}
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def written(lake: Lake) -> Lake:
+    lake.apply("table.t", ORDERS)
+    for number in range(3):
+        lake.append("n.t", [{"id": number, "ts": None}])
+    return lake
+
+
+def run(duty: Duty, at_ms: int, **more: Any) -> dict[str, Attributes]:
+    return {duty.name: {"at": at_ms / 1000, "id": duty.id, "forecast": {}, "result": {}, **more}}
+
+
+def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:
+    wants = TableMaintainer().wants
+    assert not wants(declared(lake, {}))
+    assert wants(declared(lake, ORPHANS))
+    assert not wants(declared(lake, {"orphan_removal": {"enabled": False}}))
+    lake.apply("table.t", ORDERS)
+    assert list(duties(lake, {"orphan_removal": {"enabled": False}, "snapshot_expiry": {}})) == ["snapshot_expiry"]
+
+
+def test_the_engine_carries_it_out(written: Lake) -> None:
+    found = duties(written, COMPACTION | {"engine": Reference("engine.big")})
+    assert found["compaction"].performer == Reference("engine.big")
+
+
+def test_what_was_done_rests_until_its_time_has_come(written: Lake) -> None:
+    first = duties(written, ORPHANS)["orphan_removal"]
+    assert first.due
+    assert first.summary.endswith("(never done with these settings)")
+    now = measured(written, ORPHANS)["measured_ms"] + DAY
+    rested = duties(written, ORPHANS, now=now, runs=run(first, now - 6 * DAY))["orphan_removal"]
+    assert not rested.due
+    assert rested.work is None
+    assert rested.summary.startswith("ran 6d ago, at most once in 7d")
+    assert duties(written, ORPHANS, now=now, runs=run(first, now - 8 * DAY))["orphan_removal"].due
+
+
+def test_a_failed_run_and_one_under_other_settings_do_not_count(written: Lake) -> None:
+    first = duties(written, {"orphan_removal": {"dry_run": True}})["orphan_removal"]
+    now = measured(written, ORPHANS)["measured_ms"]
+    assert duties(written, ORPHANS, now=now, runs=run(first, now - HOUR))["orphan_removal"].due
+    real = duties(written, ORPHANS)["orphan_removal"]
+    assert duties(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))["orphan_removal"].due
+
+
+def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(written: Lake) -> None:
+    first, again = (duties(written, COMPACTION)["compaction"] for _ in range(2))
+    assert first.id == again.id
+    assert duties(written, COMPACTION, runs=run(first, 5))["compaction"].id != first.id
+    written.append("n.t", [{"id": 9, "ts": None}])
+    assert duties(written, COMPACTION)["compaction"].id != first.id
+    other = {"compaction": COMPACTION["compaction"] | {"target_file_size": "1MB"}}
+    assert duties(written, other)["compaction"].id != duties(written, COMPACTION)["compaction"].id
+
+
+def test_a_table_that_may_not_lose_files_loses_none(lake: Lake) -> None:
+    body = ORDERS | {"properties": {"gc.enabled": "false"}, "orphan_removal": {}, "snapshot_expiry": {"older_than": "0s"}}
+    lake.apply("table.t", body)
+    lake.append("n.t", [{"id": 1, "ts": None}])
+    lake.append("n.t", [{"id": 2, "ts": None}])
+    found = duties(lake, body)
+    assert [(duty.due, [item.code for item in duty.diagnostics]) for duty in found.values()] == [(False, ["FII157"])] * 2
+
+
+@pytest.mark.parametrize("inside", ["", "/data/more"])
+def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) -> None:
+    location = measured(written, ORPHANS)["location"]
+    duty = duties(written, ORPHANS, neighbours={"checkpoint.c": f"{location}{inside}".replace("file://", "")})["orphan_removal"]
+    assert not duty.due
+    assert [item.code for item in duty.diagnostics] == ["FII158"]
+    assert "checkpoint.c" in duty.diagnostics[0].detail
+    assert duties(written, ORPHANS, neighbours={"checkpoint.c": f"{location}-more"})["orphan_removal"].due
+
+
+def test_orphans_are_left_where_another_table_of_the_catalog_is(written: Lake) -> None:
+    location = measured(written, ORPHANS)["location"]
+    catalog = written.other()
+    catalog.create_table("n.guest", schema=written.table("n.t").schema(), location=f"{location}/guest")
+    catalog.close()
+    duty = duties(written, ORPHANS)["orphan_removal"]
+    assert not duty.due
+    assert duty.summary == "the table guest has files in the same place"
+
+
+def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
+    now = measured(written, ORPHANS)["measured_ms"]
+    began = now - 5 * DAY
+    hold = Hold(subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=began)
+    duty = duties(written, ORPHANS, now=now, holds=(hold,))["orphan_removal"]
+    assert duty.work == RemoveOrphans(older_than_ms=began)
+    assert duty.held[0].startswith("job.w: batch 7 is not committed, so files written since ")
+    young = duties(written, ORPHANS, now=now, holds=(replace(hold, since_ms=now - DAY),))["orphan_removal"]
+    assert young.work == RemoveOrphans(older_than_ms=now - 3 * DAY)
+    assert not young.held
+
+
+def test_what_nobody_knows_stops_everything_that_removes(written: Lake) -> None:
+    hold = Hold(subject="table.t", holder="job.w", reason="its checkpoint can not be read", unknown=True)
+    body = ORPHANS | {"snapshot_expiry": {"older_than": "0s"}}
+    found = duties(written, body, holds=(hold,))
+    assert not any(duty.due for duty in found.values())
+    assert all(duty.held for duty in found.values())
+
+
+def test_work_and_forecast_are_plain(written: Lake) -> None:
+    duty = duties(written, COMPACTION)["compaction"]
+    assert duty.work is not None
+    assert decode_work(encode_work(duty.work)) == duty.work
+    assert all(isinstance(number, int) for number in duty.forecast.values())
+
+
+def test_options_go_by_icebergs_names(written: Lake) -> None:
+    block = COMPACTION["compaction"] | {
+        "strategy": "zorder",
+        "zorder_by": ["id", "ts"],
+        "target_file_size": "64MB",
+        "delete_file_threshold": 3,
+        "partial_progress": {"max_commits": 4, "max_failed_commits": 2},
+        "options": {"max-output-size": "100"},
+    }
+    duty = duties(written, {"compaction": block})["compaction"]
+    assert isinstance(duty.work, RewriteDataFiles)
+    assert duty.work.sort_order == "zorder(id, ts)"
+    assert duty.work.options == {
+        "min-input-files": "2",
+        "max-file-group-size-bytes": str(100 * 1024**3),
+        "max-concurrent-file-group-rewrites": "5",
+        "target-file-size-bytes": str(64 * 1024**2),
+        "delete-ratio-threshold": "0.3",
+        "delete-file-threshold": "3",
+        "partial-progress.enabled": "true",
+        "partial-progress.max-commits": "4",
+        "partial-progress.max-failed-commits": "2",
+        "max-output-size": "100",
+    }
+
+
+def test_sorting_needs_an_order(written: Lake) -> None:
+    duty = duties(written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort"}})["compaction"]
+    assert not duty.due
+    assert [item.code for item in duty.diagnostics] == ["FII154"]
+    by = {"transform": "day", "column": "ts", "param": None, "direction": "desc", "nulls": "last"}
+    sorted_ = duties(written, {"compaction": COMPACTION["compaction"] | {"strategy": "sort", "sort_by": [by, "id"]}})["compaction"]
+    assert isinstance(sorted_.work, RewriteDataFiles)
+    assert sorted_.work.sort_order == "day(ts) DESC NULLS LAST, id ASC NULLS FIRST"
+
+
+def compacted(**result: int) -> Attributes:
+    return {"snapshot_before": 7, "rows_before": 10, "rows_after": 10, "rewritten_files": 6, "rewritten_bytes": 600, **result}
+
+
+DUE = Duty(
+    name="compaction",
+    id="compaction-a-b",
+    due=True,
+    summary="",
+    forecast={"rewritten_files": 6, "rewritten_bytes": 600, "snapshot_before": 7},
+    work=RewriteDataFiles(strategy="binpack"),
+)
+
+
+def test_a_result_as_forecast_is_said_to_be_so() -> None:
+    found = TableMaintainer().judge(DUE, compacted(added_files=1))
+    assert found.messages == ("compaction: 6 data files rewritten, 600B rewritten, 1 data files written", "compaction: as forecast")
+    assert not found.diagnostics
+
+
+def test_a_result_on_a_later_snapshot_is_told_apart() -> None:
+    found = TableMaintainer().judge(DUE, compacted(snapshot_before=8, rewritten_files=7))
+    assert found.messages[1].startswith("compaction: other than forecast, because the table was written meanwhile: 6 data files")
+    assert not found.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("result", "code", "severity"),
+    [
+        (compacted(rows_after=9), "FII160", "error"),
+        (compacted(failed_files=2), "FII161", "warning"),
+        (compacted(rewritten_files=0, rewritten_bytes=0), "FII162", "warning"),
+    ],
+)
+def test_wrong_results_are_complained_of(result: Attributes, code: str, severity: str) -> None:
+    found = TableMaintainer().judge(DUE, result)
+    assert [(item.code, item.severity.value) for item in found.diagnostics] == [(code, severity)]
+
+
+def test_more_expired_than_meant_is_an_error(written: Lake) -> None:
+    body = {"snapshot_expiry": {"older_than": "1d"}}
+    duty = duties(written, body, now=measured(written, body)["measured_ms"] + 2 * DAY)["snapshot_expiry"]
+    assert duty.forecast["expired_snapshots"] == 2
+    judge = TableMaintainer().judge
+    assert not judge(duty, {"expired_snapshots": 2}).diagnostics
+    assert [item.code for item in judge(duty, {"expired_snapshots": 3}).diagnostics] == ["FII163"]
