@@ -16,7 +16,7 @@ from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.table.default_value import DoesNotFit, default_value
-from flareiac_iceberg.table.rename import declared_steps
+from flareiac_iceberg.table.rename import declared_steps, followed
 from flareiac_iceberg.table.spec import (
     Column,
     PartitionField,
@@ -376,10 +376,16 @@ def _version(value: Data, diagnostics: Diagnostics) -> int | None:
 
 
 def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | None, diagnostics: Diagnostics) -> dict[str, str]:
-    for step, (old, new) in zip(declared_steps(value or {}), (value or {}).items(), strict=True):
+    value = followed(value or {}, columns or {})
+    for step, (old, new) in zip(declared_steps(value), value.items(), strict=True):
         why = ""
         if columns is None:
             why = "No column is declared, so columns are not managed."
+        elif new in columns and step.path in columns and old in value.values():
+            why = (
+                f"{step.path} gives its name away and gets another's at the same time, and later nobody could tell whether that was done. "
+                f'Do it in two applies: first only "{old}" to a name that is free, then the rest.'
+            )
         elif new not in columns:
             why = f'No column "{new}" is declared.{did_you_mean(new, columns)}'
         elif step.path in columns:
@@ -388,4 +394,4 @@ def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | No
             why = "A rename changes the last part of a path; a column can not move into or out of a struct."
         if why:
             diagnostics.error("FII068", f'"{old}" can not be renamed to "{new}"', why, attribute=("renamed",))
-    return dict(value or {})
+    return value

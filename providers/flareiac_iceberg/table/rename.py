@@ -1,6 +1,6 @@
 """Which columns get a new name: those that ``renamed`` says, and those that were renamed elsewhere. By field id, never by guess."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac_iceberg.table.changes import RenameColumn
@@ -54,6 +54,21 @@ def _moved_on(old: str, recorded_ids: Mapping[str, int], by_id: Mapping[int, str
     """Where the column that was recorded as ``old`` is now."""
     now = by_id.get(recorded_ids.get(old, -1))
     return None if now is None else path_after(now, done)
+
+
+def followed(renamed: Mapping[str, str], declared: Collection[str]) -> dict[str, str]:
+    """``renamed`` with each old name leading to the name that is declared: ``a = b, b = c`` are the names of one column over time."""
+    return {old: _last(new, renamed, declared) for old, new in renamed.items()}
+
+
+def _last(new: str, renamed: Mapping[str, str], declared: Collection[str]) -> str:
+    first, seen = new, {new}
+    while new not in declared and new in renamed:
+        new = renamed[new]
+        if new in seen:
+            return first
+        seen.add(new)
+    return new
 
 
 def declared_steps(renamed: Mapping[str, str]) -> tuple[RenameColumn, ...]:
