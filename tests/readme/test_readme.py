@@ -14,7 +14,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_the_reference_is_generated_from_the_schemas() -> None:
     registry = installed().registry
-    own = {name: kind for name, kind in registry.types.items() if registry.provider_of[name] in ("iceberg", "spark")}
+    own = {name: kind for name, kind in registry.types.items() if registry.provider_of[name] in ("iceberg", "secrets", "spark")}
     _check(START, END, reference(own, registry.functions))
 
 
