@@ -8,9 +8,8 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.provider import Inspecting
 
 
-def status(bench: Bench) -> list[Attributes]:
+def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:
     """One row for each recorded resource that runs, by address."""
-    snapshot = bench.load_state().snapshot
     rows: list[Attributes] = []
     for address, record in sorted(snapshot.resources.items()):
         driver = bench.driver(record.provider, record.type)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -218,10 +219,11 @@ def show(
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
 ) -> int:
-    """Show a saved plan, or the state."""
+    """Show a saved plan, or the state and how much there is of its tables."""
     import flareiac
     from flareiac.app.bench import Bench
     from flareiac.app.discovery import installed
+    from flareiac.app.survey import surveys
     from flareiac.render.plan_json import plan_json
     from flareiac.render.state_text import show_json, state_text
 
@@ -234,8 +236,16 @@ def show(
             terminal.out(_plan_text(loaded, detail=detail, show_steps=show_steps))
             terminal.complain(loaded.diagnostics)
         return ExitCode.DONE
-    snapshot = Bench(root=terminal.CURRENT.root).load_state().snapshot
-    terminal.out(json.dumps(show_json(snapshot, schemas=schemas), indent=2) if as_json else state_text(snapshot, schemas=schemas))
+    bench = Bench(root=terminal.CURRENT.root)
+    try:
+        snapshot = bench.load_state().snapshot
+        found = surveys(bench, snapshot)
+    finally:
+        bench.close()
+    if as_json:
+        terminal.out(json.dumps(show_json(snapshot, schemas=schemas, surveys=found), indent=2))
+    else:
+        terminal.out(state_text(snapshot, schemas=schemas, surveys=found, now=time.time()))
     return ExitCode.DONE
 
 

@@ -24,22 +24,27 @@ def status(
     as_json: Json = False,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again every two seconds.")] = False,
 ) -> int:
-    """Show what the jobs are doing: phase, batch, lag, last commit, failures."""
+    """Show what the jobs are doing (phase, batch, lag, last commit, failures) and how the tables are kept."""
     from flareiac.app.bench import Bench
     from flareiac.app.inspect import status as look
+    from flareiac.app.survey import surveys
     from flareiac.cli.run_command import CANCEL
     from flareiac.render.status_text import status_json, status_text
+    from flareiac.render.survey_text import survey_json, survey_text
 
     while True:
         bench = Bench(root=terminal.CURRENT.root)
         try:
-            rows = look(bench)
+            snapshot = bench.load_state().snapshot
+            rows, tables = look(bench, snapshot), surveys(bench, snapshot)
         finally:
             bench.close()
         if as_json:
-            terminal.out(json.dumps(status_json(rows), indent=2))
+            terminal.out(json.dumps({**status_json(rows), "tables": survey_json(tables)}, indent=2))
         else:
-            terminal.out(("\x1b[2J\x1b[H" if watch and terminal.colour() else "") + status_text(rows, now=time.time()))
+            jobs = [status_text(rows, now=time.time())] if rows or not tables else []
+            shown = [*jobs, *filter(None, [survey_text(tables, now=time.time())])]
+            terminal.out(("\x1b[2J\x1b[H" if watch and terminal.colour() else "") + "\n".join(shown))
         if not watch or CANCEL.wait(2.0):
             return ExitCode.DONE
 

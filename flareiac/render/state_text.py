@@ -1,11 +1,14 @@
 """What the state holds, for people as HCL-like text and for machines in the shape of Terraform's state JSON."""
 
+from collections.abc import Mapping
+
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Attributes, Data
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.json_values import TERRAFORM_VERSION, module_tree, place, plain, provider_name, sensitive_mask
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
+from flareiac.render.survey_text import survey_lines
 from flareiac.render.value_text import body, inline, printable, quoted, without_nulls
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
@@ -14,17 +17,29 @@ FORMAT_VERSION = "1.0"
 """Of what stands under ``flareiac``."""
 
 
-def state_text(snapshot: Snapshot, *, schemas: Schemas | None = None, width: int = 100) -> str:
-    """Every recorded resource by address, then the outputs."""
+def state_text(
+    snapshot: Snapshot,
+    *,
+    schemas: Schemas | None = None,
+    width: int = 100,
+    surveys: Mapping[str, Attributes] | None = None,
+    now: float = 0.0,
+) -> str:
+    """Every recorded resource by address, then the outputs. ``surveys`` tells how much there is of some; ``now`` in UTC seconds."""
     if not snapshot.resources and not snapshot.outputs:
         return "The state is empty: nothing was applied yet.\n"
-    parts = [record_text(record, schemas=schemas, width=width) for _, record in sorted(snapshot.resources.items())]
+    parts = [
+        record_text(record, schemas=schemas, width=width, survey=(surveys or {}).get(address), now=now)
+        for address, record in sorted(snapshot.resources.items())
+    ]
     if snapshot.outputs:
         parts.append(f"Outputs:\n\n{outputs_text(snapshot.outputs, width=width)}")
     return "\n".join(parts)
 
 
-def record_text(record: ResourceRecord, *, schemas: Schemas | None = None, width: int = 100) -> str:
+def record_text(
+    record: ResourceRecord, *, schemas: Schemas | None = None, width: int = 100, survey: Attributes | None = None, now: float = 0.0
+) -> str:
     """One recorded resource: the attributes of the last apply, and what the world answered then as comments."""
     patterns = sensitive_paths((schemas or {}).get(record.type))
     parts = parse_address(record.address)
@@ -32,12 +47,14 @@ def record_text(record: ResourceRecord, *, schemas: Schemas | None = None, width
     lines.extend(f"    {line}".rstrip() for line in body(without_nulls(hide_attributes(record.attributes, patterns)), width - 4))
     if record.identity:
         lines.extend(["", *(f"    # {printable(key)} = {inline(value)}" for key, value in sorted(record.identity.items()))])
+    if survey is not None:
+        lines.extend(["", *(f"    # {line}" for line in survey_lines(survey, now=now))])
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def show_json(snapshot: Snapshot, *, schemas: Schemas | None = None) -> dict[str, Data]:
+def show_json(snapshot: Snapshot, *, schemas: Schemas | None = None, surveys: Mapping[str, Attributes] | None = None) -> dict[str, Data]:
     """The state as JSON data."""
-    resources = [_resource(record, schemas or {}) for _, record in sorted(snapshot.resources.items())]
+    resources = [_resource(record, schemas or {}, (surveys or {}).get(address)) for address, record in sorted(snapshot.resources.items())]
     return {
         "format_version": "1.0",
         "terraform_version": TERRAFORM_VERSION,
@@ -46,7 +63,7 @@ def show_json(snapshot: Snapshot, *, schemas: Schemas | None = None) -> dict[str
     }
 
 
-def _resource(record: ResourceRecord, schemas: Schemas) -> dict[str, Data]:
+def _resource(record: ResourceRecord, schemas: Schemas, survey: Attributes | None) -> dict[str, Data]:
     patterns = sensitive_paths(schemas.get(record.type))
     found = place(record.address)
     found.pop("module_address", None)
@@ -57,5 +74,9 @@ def _resource(record: ResourceRecord, schemas: Schemas) -> dict[str, Data]:
         "values": plain(hide_attributes(record.attributes, patterns)),
         "sensitive_values": sensitive_mask(record.attributes, patterns),
         "depends_on": list(record.dependencies),
-        "flareiac": {"identity": plain(record.identity), "protected": record.protected},
+        "flareiac": {
+            "identity": plain(record.identity),
+            "protected": record.protected,
+            **({"survey": plain(survey)} if survey is not None else {}),
+        },
     }

@@ -288,6 +288,32 @@ class Inspecting(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyRequest:
+    """Asks how much there is of one recorded resource. ``known``: what was last measured of it; ``runs``: the last run of each kind of
+    maintenance, as the state keeps them.
+    """
+
+    address: str
+    recorded: Recorded
+    references: References
+    known: Attributes = field(default_factory=dict)
+    runs: Mapping[str, Attributes] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Surveying(Protocol):
+    """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
+
+    def survey(self, request: SurveyRequest) -> Attributes:
+        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``; ``snapshots`` (how many),
+        ``oldest_snapshot``, ``last_commit`` (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``;
+        ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result`` of each kind. None where
+        nothing is known. Cheap. Raises ``Failure``.
+        """
+        ...
+
+
 @runtime_checkable
 class Explaining(Protocol):
     """A driver that can tell what is inside a recorded thing, for a person who has to decide something about it."""

@@ -10,11 +10,23 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.maintenance import MeasureRequest
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    NotApplied,
+    Observation,
+    Outcome,
+    Project,
+    ReadRequest,
+    Recorded,
+    SurveyRequest,
+    Unreadable,
+)
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
@@ -116,6 +128,12 @@ class TableDriver:
         del address
         target = target_of(recorded.attributes, references)
         return rows(self._own(target, recorded)[1])
+
+    def survey(self, request: SurveyRequest) -> Attributes:
+        """The figures of the recorded table. Raises ``Failure``."""
+        target = target_of(request.recorded.attributes, request.references)
+        found = self._metadata(target)
+        return survey(None if found is None else found[1], target.full_name, request)
 
     def restore(self, request: ApplyRequest) -> Outcome:
         """Sets main back (or the branch that was emptied) in one commit, which fails if anybody wrote meanwhile."""

@@ -1,0 +1,84 @@
+"""The figures of one table from its metadata, and when each kind of its maintenance ran and may run again. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.provider import SurveyRequest
+from flareiac_iceberg.table.history import commits, current, heads
+
+_KINDS: Final = ("retention", "compaction", "delete_rewrite", "manifest_rewrite", "snapshot_expiry", "orphan_removal")
+"""In the order in which they run."""
+
+
+def survey(metadata: Attributes | None, name: str, request: SurveyRequest) -> Attributes:
+    """As ``Surveying.survey`` tells. Sizes are those of the newest snapshot; a table that was never written has none of anything.
+
+    Raises ``Failure`` where the recorded table is not there.
+    """
+    if metadata is None:
+        raise Failure(error("FII183", f"The table {name} is gone", "The catalog no longer has it; flareiac plan shows what that means."))
+    if metadata["table-uuid"] != request.recorded.identity.get("uuid"):
+        why = "It was dropped and created again elsewhere; flareiac plan shows what that means."
+        raise Failure(error("FII184", f"The table {name} is another one than recorded", why))
+    head = current(metadata)
+    snapshots = metadata.get("snapshots") or ()
+    newest = next((item for item in snapshots if item["snapshot-id"] == head), None)
+    summary = (newest or {}).get("summary") or {}
+    small = _small(request.known, head)
+    totals = {name: _count(summary, key) if newest else 0 for name, key in _TOTALS.items()}
+    commit = next(commits(metadata, limit=1), None)
+    return {
+        **totals,
+        "small_files": small[0] if small else None,
+        "looked_at_files": small[1] if small else None,
+        "snapshots": len(snapshots),
+        "oldest_snapshot": min((item["timestamp-ms"] for item in snapshots), default=None),
+        "last_commit": commit.at if commit else None,
+        "names": sorted(name for name in heads(metadata) if name != "main"),
+        "format_version": metadata["format-version"],
+        "location": metadata["location"],
+        "maintenance": list(_maintenance(request.recorded.attributes, request.runs)),
+    }
+
+
+_TOTALS: Final = {
+    "rows": "total-records",
+    "bytes": "total-files-size",
+    "files": "total-data-files",
+    "delete_files": "total-delete-files",
+}
+
+
+def _count(summary: Mapping[str, Data], key: str) -> int | None:
+    try:
+        return int(str(summary[key]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _small(known: Attributes, head: int | None) -> tuple[int, int] | None:
+    """How many files are too small, of how many that compaction looks at, where that was measured of this very snapshot."""
+    rewrite = known.get("rewrite") or {}
+    if known.get("snapshot_id") != head or "small" not in rewrite:
+        return None
+    return int(rewrite["small"]), int(rewrite["files"])
+
+
+def _maintenance(attributes: Attributes, runs: Mapping[str, Attributes]) -> Iterator[Attributes]:
+    """Each kind that is declared or once ran. ``next`` None: with the next apply that finds it due."""
+    for name in _KINDS:
+        settings, run = attributes.get(name) or {}, runs.get(name) or {}
+        active = bool(settings) and settings.get("enabled", True) is not False
+        if not active and not run:
+            continue
+        last, every = run.get("at"), settings.get("every")
+        yield {
+            "name": name,
+            "declared": active,
+            "last": last,
+            "failed": run.get("failed"),
+            "result": run.get("result"),
+            "next": None if last is None or every is None else last + every / 1000,
+        }

@@ -1,0 +1,71 @@
+"""``status`` and ``show`` tell how much there is of recorded tables, from metadata alone."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.iceberg.importing.shapes import catalog_of
+from tests.support.command_line import shell
+
+PROJECT = """
+catalog "lake" {}
+table "orders" {
+  namespace = "sales"
+  column "id" { type = "long" }
+}
+table "lost" {
+  namespace = "sales"
+  column "id" { type = "long" }
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "main.flare.hcl").write_text(PROJECT)
+    return tmp_path
+
+
+def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
+    with shell(project) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        catalog = catalog_of(project)
+        for number in range(3):
+            catalog.load_table("sales.orders").append(pa.table({"id": [number, number]}))
+        catalog.drop_table("sales.lost")
+        catalog.close()
+        text = commands.flareiac("status")
+        machine = json.loads(commands.flareiac("status", "-json").out)
+        shown = commands.flareiac("show")
+        state = json.loads(commands.flareiac("show", "-json").out)
+    assert text.code == 0, text.text
+    assert [line.split()[:2] for line in text.out.splitlines()[:3]] == [["TABLE", "ROWS"], ["table.lost", "-"], ["table.orders", "6"]]
+    assert "table.lost: not known" in text.out
+    lost, orders = machine["tables"]
+    assert lost["trouble"].startswith("The table lake.sales.lost is gone")
+    assert (orders["rows"], orders["files"], orders["snapshots"], orders["delete_files"]) == (6, 3, 3, 0)
+    assert orders["bytes"] > 0
+    assert orders["last_commit"] >= orders["oldest_snapshot"] > 0
+    assert "# 6 rows, " in shown.out
+    assert "# not known: " in shown.out
+    found = {item["address"]: item["flareiac"].get("survey") for item in state["values"]["root_module"]["resources"]}
+    assert found["table.orders"]["rows"] == 6
+
+
+def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) -> None:
+    with shell(project) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        (project / ".flareiac/lake/default/catalog.db").write_bytes(b"no database at all, and long enough to be looked at")
+        shown, status = commands.flareiac("show"), commands.flareiac("status")
+    assert (shown.code, status.code) == (0, 0)
+    assert 'table "orders" {' in shown.out
+    assert "# not known: The catalog catalog.lake can not be read" in shown.out
+    assert "Traceback" not in shown.text + status.text
+
+
+def test_without_tables_and_jobs_there_is_nothing_to_tell(project: Path) -> None:
+    with shell(project) as commands:
+        assert commands.flareiac("status").out == "No jobs are recorded.\n"
+        assert json.loads(commands.flareiac("status", "-json").out) == {"format_version": "1.0", "jobs": [], "tables": []}

@@ -1,0 +1,89 @@
+"""How tables are told of: in a table of many, below one record, and what is not known as a dash."""
+
+from typing import Any
+
+from flareiac.render.survey_text import survey_json, survey_lines, survey_text
+
+NOW = 1_000_000.0
+EMPTY: dict[str, Any] = {
+    "rows": 0,
+    "bytes": 0,
+    "files": 0,
+    "delete_files": 0,
+    "small_files": None,
+    "looked_at_files": None,
+    "snapshots": 0,
+    "oldest_snapshot": None,
+    "last_commit": None,
+    "names": [],
+    "format_version": 2,
+    "location": "file:///lake/a",
+    "maintenance": [],
+}
+
+
+def run(name: str, last: float | None = None, following: float | None = None, **more: Any) -> dict[str, Any]:
+    return {"name": name, "declared": True, "last": last, "next": following, "failed": None, "result": None, **more}
+
+
+FULL = EMPTY | {
+    "rows": 12_345_678,
+    "bytes": 5 * 1024**3 + 300 * 1024**2,
+    "files": 400,
+    "delete_files": 3,
+    "small_files": 30,
+    "looked_at_files": 400,
+    "snapshots": 21,
+    "oldest_snapshot": (NOW - 90_000) * 1000,
+    "last_commit": (NOW - 75) * 1000,
+    "maintenance": [
+        run("compaction", NOW - 7200, NOW + 3600, failed="a file was gone"),
+        run("snapshot_expiry", NOW - 90_000, NOW + 90_000),
+    ],
+}
+
+
+def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
+    surveys = {"table.full": FULL, "table.empty": EMPTY, "table.gone": {"trouble": "It is gone: look."}, "table.due": EMPTY | due()}
+    assert survey_text(surveys, now=NOW) == (
+        "TABLE              ROWS   SIZE  FILES  SMALL  DELETES  SNAPSHOTS  LAST COMMIT  LAST MAINTENANCE            NEXT\n"
+        "table.full   12,345,678  5.3GB    400     8%        3         21  1m ago       compaction 2h ago (failed)  compaction in 1h\n"
+        "table.empty           0     0B      0      -        0          0  -            -                           -\n"
+        "table.gone            -      -      -      -        -          -  -            -                           -\n"
+        "table.due             0     0B      0      -        0          0  -            manifest_rewrite 59m ago    when due\n"
+        "\n"
+        "table.full: the last compaction failed\n"
+        "    a file was gone\n"
+        "\n"
+        "table.gone: not known\n"
+        "    It is gone: look.\n"
+    )
+
+
+def due() -> dict[str, Any]:
+    return {"maintenance": [run("manifest_rewrite", NOW - 3599), run("retention", NOW - 9999, declared=False)]}
+
+
+def test_one_table_is_told_in_sentences() -> None:
+    assert list(survey_lines(FULL, now=NOW)) == [
+        "12,345,678 rows, 5.3GB in 400 data files (8% small), 3 delete files",
+        "21 snapshots since 1970-01-11 12:46:40 UTC, the last commit 1970-01-12 13:45:25 UTC",
+        "compaction: ran 2h ago and failed, not before 1h from now",
+        "snapshot_expiry: ran 1d ago, not before 1d from now",
+    ]
+    assert list(survey_lines(EMPTY | due(), now=NOW)) == [
+        "0 rows, 0B in 0 data files",
+        "0 snapshots",
+        "manifest_rewrite: ran 59m ago, next when it is due",
+        "retention: ran 2h ago, no longer declared",
+    ]
+
+
+def test_what_is_not_known_is_no_number() -> None:
+    unknown = EMPTY | dict.fromkeys(("rows", "bytes", "files", "delete_files"))
+    assert next(survey_lines(unknown, now=NOW)) == "- rows, - in - data files"
+    assert survey_text({}, now=NOW) == ""
+
+
+def test_machines_get_the_figures_as_they_are() -> None:
+    assert survey_json({"table.a": EMPTY}) == [{"address": "table.a", **EMPTY}]
