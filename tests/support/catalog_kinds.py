@@ -59,8 +59,8 @@ class KindLake(Lake):
 class Servers:
     """Starts what is asked for, once; ends with the session."""
 
-    def __init__(self, directory: Path, java_home: Path | None = None) -> None:
-        self._directory, self._java_home = directory, java_home
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
         self._stack = ExitStack()
         self._known: dict[str, Any] = {}
 
@@ -116,12 +116,12 @@ def s3(endpoint: str, bucket: str) -> dict[str, Any]:
 
 
 @contextmanager
-def kind_lake(kind: str, root: Path, servers: Servers, request: pytest.FixtureRequest) -> Iterator[KindLake]:
+def kind_lake(kind: str, root: Path, servers: Servers, request: pytest.FixtureRequest, name: str = "lake") -> Iterator[KindLake]:
     """A project on a fresh catalog of a kind, with the variables that its secrets are in."""
     with pytest.MonkeyPatch.context() as patch, aws_keys():
-        for name, value in VARIABLES.items():
-            patch.setenv(name, value)
-        lake = KindLake(root, body(kind, servers, request), SECRETS)
+        for variable, value in VARIABLES.items():
+            patch.setenv(variable, value)
+        lake = KindLake(root, {"name": name, **body(kind, servers, request)}, SECRETS)
         lake.namespace = f"n_{uuid.uuid4().hex[:8]}"
         try:
             yield lake
