@@ -4,7 +4,7 @@
  "unknown": files that tell nothing, "guessed": rows may be fewer than counted}
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -58,32 +58,39 @@ def floor(ms: int, unit: str) -> int:
             return int(datetime(at.year, month, 1, tzinfo=UTC).timestamp() * 1000)
 
 
-def aged(entries: Iterable[tuple[int, Entry]], told: Clock, young: int) -> Attributes:
-    """The rows by age, from live data files with the ids of their specs. What is younger than ``young`` (ms) is left out."""
-    ranges: dict[tuple[int, int], list[int]] = {}
-    unknown, guessed = 0, False
-    for spec_id, entry in entries:
-        if _all_null(entry, told, spec_id):
-            continue
-        span = _span(spec_id, entry, told)
+class Ages:
+    """Counts rows by age, file by file. What is younger than ``young`` (ms) is left out."""
+
+    def __init__(self, told: Clock, young: int) -> None:
+        self._clock, self._young = told, young
+        self._ranges: dict[tuple[int, int], list[int]] = {}
+        self._unknown, self._guessed = 0, False
+
+    def add(self, spec_id: int, entry: Entry) -> None:
+        """Takes a live data file, with the id of its partition spec, into account."""
+        if _all_null(entry, self._clock, spec_id):
+            return
+        span = _span(spec_id, entry, self._clock)
         if span is None:
-            unknown += 1
-            continue
-        if span[0] >= young:
-            continue
-        guessed = guessed or (spec_id not in told.places and entry.nulls.get(told.field_id) != 0)
-        rows = ranges.setdefault(span, [0, 0])
-        rows[0] += entry.records
-        rows[1] += 1
-    return {
-        "field": told.field_id,
-        "type": told.type,
-        "unit": told.unit,
-        "whole": told.whole,
-        "ranges": [[*span, *counts] for span, counts in sorted(ranges.items())],
-        "unknown": unknown,
-        "guessed": guessed,
-    }
+            self._unknown += 1
+        elif span[0] < self._young:
+            by_bounds = spec_id not in self._clock.places
+            self._guessed = self._guessed or (by_bounds and entry.nulls.get(self._clock.field_id) != 0)
+            counts = self._ranges.setdefault(span, [0, 0])
+            counts[0] += entry.records
+            counts[1] += 1
+
+    def figures(self) -> Attributes:
+        """What has been counted (see above)."""
+        return {
+            "field": self._clock.field_id,
+            "type": self._clock.type,
+            "unit": self._clock.unit,
+            "whole": self._clock.whole,
+            "ranges": [[*span, *counts] for span, counts in sorted(self._ranges.items())],
+            "unknown": self._unknown,
+            "guessed": self._guessed,
+        }
 
 
 def _all_null(entry: Entry, told: Clock, spec_id: int) -> bool:

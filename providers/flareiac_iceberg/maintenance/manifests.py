@@ -1,8 +1,9 @@
 """Reads manifest lists and manifests from their bytes: what a plan about files needs, and nothing else."""
 
 import struct
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final, NamedTuple, cast
@@ -68,48 +69,72 @@ class _Bytes:
 
 def read_list(location: str, content: bytes) -> tuple[Manifest, ...]:
     """The manifests of a snapshot. Raises ``Failure``."""
-    found: list[Manifest] = []
-    for row in _rows(location, content):
-        counts = [row.get(name) for name in ("added_files_count", "existing_files_count")]
-        found.append(
-            Manifest(
-                location=row["manifest_path"],
-                length=row["manifest_length"],
-                spec_id=row["partition_spec_id"],
-                deletes=row.get("content") == 1,
-                sequence=row.get("sequence_number") or 0,
-                live=1 if None in counts else sum(cast(list[int], counts)),
-                partitions=tuple((item[-2], item[-1]) for item in map(_values, row.get("partitions") or ())),
-            )
-        )
-    return tuple(found)
+    with _told(location), _reader(content) as reader:
+        at = _places(reader.schema.fields)
+        return tuple(_manifest(row, at) for row in reader)
+
+
+def _manifest(row: Any, at: Mapping[str, int]) -> Manifest:
+    counts = [row[at[name]] if name in at else None for name in ("added_files_count", "existing_files_count")]
+    partitions = row[at["partitions"]] if "partitions" in at else None
+    return Manifest(
+        location=row[at["manifest_path"]],
+        length=row[at["manifest_length"]],
+        spec_id=row[at["partition_spec_id"]],
+        deletes="content" in at and row[at["content"]] == 1,
+        sequence=(row[at["sequence_number"]] or 0) if "sequence_number" in at else 0,
+        live=1 if None in counts else sum(count or 0 for count in counts),
+        partitions=tuple((item[-2], item[-1]) for item in map(_values, partitions or ())),
+    )
 
 
 def read_entries(manifest: Manifest, content: bytes) -> Iterator[Entry]:
     """The live files of a manifest. Raises ``Failure``."""
-    for row in _rows(manifest.location, content, inner="data_file"):
-        if row["status"] == _DELETED:
-            continue
-        sequence = row.get("sequence_number")
-        if sequence is None:
-            sequence = manifest.sequence if row["status"] == _ADDED else 0
-        lower, upper = row.get("lower_bounds") or {}, row.get("upper_bounds") or {}
-        kind = row.get("content") or DATA
-        yield Entry(
-            content=kind,
-            path=row["file_path"],
-            format=str(row["file_format"]).upper(),
-            partition=_values(row["partition"]),
-            records=row["record_count"],
-            size=row["file_size_in_bytes"],
-            sequence=sequence,
-            lower=lower,
-            upper=upper,
-            values=row.get("value_counts") or {},
-            nulls=row.get("null_value_counts") or {},
-            nans=row.get("nan_value_counts") or {},
-            referenced=row.get("referenced_data_file") or _only_path(lower, upper) if kind == POSITION_DELETES else None,
-        )
+    with _told(manifest.location), _reader(content) as reader:
+        fields = reader.schema.fields
+        at = _places(fields)
+        inside = _places(fields[at["data_file"]].field_type.fields)
+        status, data_file, sequence = at["status"], at["data_file"], at.get("sequence_number")
+        get = _Optional(inside)
+        for row in reader:
+            if row[status] == _DELETED:
+                continue
+            file = row[data_file]
+            number = row[sequence] if sequence is not None else None
+            if number is None:
+                number = manifest.sequence if row[status] == _ADDED else 0
+            kind = get(file, "content", DATA)
+            lower, upper = get(file, "lower_bounds", _EMPTY), get(file, "upper_bounds", _EMPTY)
+            yield Entry(
+                kind,
+                file[inside["file_path"]],
+                str(file[inside["file_format"]]).upper(),
+                _values(file[inside["partition"]]),
+                file[inside["record_count"]],
+                file[inside["file_size_in_bytes"]],
+                number,
+                lower,
+                upper,
+                get(file, "value_counts", _EMPTY),
+                get(file, "null_value_counts", _EMPTY),
+                get(file, "nan_value_counts", _EMPTY),
+                (get(file, "referenced_data_file", None) or _only_path(lower, upper)) if kind == POSITION_DELETES else None,
+            )
+
+
+_EMPTY: Final[Mapping[int, Any]] = {}
+
+
+class _Optional:
+    """Fields that a file may lack, or hold no value for. Mappings are not looked into: they are decoded only when somebody asks."""
+
+    def __init__(self, at: Mapping[str, int]) -> None:
+        self._at = at
+
+    def __call__(self, record: Any, name: str, default: Any) -> Any:
+        at = self._at.get(name)
+        value = record[at] if at is not None else None
+        return default if value is None else value
 
 
 def _only_path(lower: Mapping[int, bytes], upper: Mapping[int, bytes]) -> str | None:
@@ -121,21 +146,23 @@ def _values(record: Any) -> tuple[Data, ...]:
     return tuple(record[index] for index in range(len(record)))
 
 
-def _rows(location: str, content: bytes, inner: str | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of an Avro file as dicts, with those of one inner record beside them."""
+def _reader(content: bytes) -> AbstractContextManager[Any]:
     from pyiceberg.avro.file import AvroFile
 
+    return AvroFile[Any](cast(Any, _Bytes(content)))
+
+
+def _places(fields: Sequence[Any]) -> dict[str, int]:
+    """The place of each field of a record."""
+    return {_NAMES.get(field.field_id, field.name): index for index, field in enumerate(fields)}
+
+
+@contextmanager
+def _told(location: str) -> Iterator[None]:
+    """Turns whatever a broken file leads to into a ``Failure``."""
     try:
-        with AvroFile[Any](cast(Any, _Bytes(content))) as reader:
-            names = [_NAMES.get(field.field_id, field.name) for field in reader.schema.fields]
-            at = names.index(inner) if inner is not None else -1
-            inside = [field.name for field in reader.schema.fields[at].field_type.fields] if inner is not None else []  # type: ignore[attr-defined]  # a record
-            for record in reader:
-                row = dict(zip(names, _values(record), strict=True))
-                if inner is not None:
-                    row |= dict(zip(inside, _values(row.pop(inner)), strict=True))
-                yield row
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OSError, struct.error) as trouble:
+        yield
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, OSError, struct.error, zlib.error) as trouble:
         raise Failure(unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
 
 

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from flareiac.kernel.data import Attributes, Data, digest
 from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.maintenance import manifests as files
-from flareiac_iceberg.maintenance.aged_rows import Clock, aged, clock
+from flareiac_iceberg.maintenance.aged_rows import Ages, Clock, clock
 from flareiac_iceberg.maintenance.figures import number, settings_digest
 from flareiac_iceberg.maintenance.filtering import Filter, filter_of
 from flareiac_iceberg.maintenance.grouping import Candidate, Groups, Sizing, grouped, sizing
@@ -268,11 +268,17 @@ def _from_manifests(
     young = now - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
     if limits is None and told is not None:
         only = [item for item in only if not _is_young(item, told, young)]
-    data = list(_entries(only, read))
-    if limits is not None and isinstance(compaction, Compaction):
-        found["rewrite"] = _rewrite_figures(table, compaction, limits, data, delete_files)
-    if told is not None:
-        found["rows"] = aged(data, told, young)
+    rewrite = _Rewrite(table, compaction, limits, delete_files) if limits is not None and isinstance(compaction, Compaction) else None
+    ages = Ages(told, young) if told is not None else None
+    for spec_id, entry in _entries(only, read):
+        if rewrite is not None:
+            rewrite.add(spec_id, entry)
+        if ages is not None:
+            ages.add(spec_id, entry)
+    if rewrite is not None:
+        found["rewrite"] = rewrite.figures()
+    if ages is not None:
+        found["rows"] = ages.figures()
     return found
 
 
@@ -316,27 +322,40 @@ def _group_figures(total: Groups) -> Attributes:
     }
 
 
-def _rewrite_figures(
-    table: Table, settings: Compaction, limits: Sizing, data: Sequence[tuple[int, Entry]], delete_files: Sequence[tuple[int, Entry]]
-) -> Attributes:
-    spec_id = partition_spec_of(table.metadata)["spec-id"]
-    chosen = filter_of(settings.where, table.metadata) if settings.where is not None else Filter()
-    wear = _Wear(settings, delete_files)
-    parts: dict[tuple[Data, ...], list[Candidate]] = {}
-    count = small = worn = 0
-    for spec, entry in data:
-        if not chosen.may_match(spec, entry):
-            continue
-        item = Candidate(entry.size, wear.of(spec, entry))
-        count += 1
-        small += item.size < limits.least
-        worn += item.worn
-        key = (spec, *entry.partition) if spec == spec_id else ()
-        parts.setdefault(key, []).append(item)
-    total = sum((grouped(part, limits) for part in parts.values()), Groups())
-    exact = chosen.exact and "max-files-to-rewrite" not in settings.options and "output-spec-id" not in settings.options
-    told = {"files": count, "small": small, "worn": worn, "partitions": len(parts), "exact": exact}
-    return told | {"min_input_files": limits.min_input_files} | _group_figures(total)
+class _Rewrite:
+    """Sorts data files by partition, and counts those that a rewrite would take."""
+
+    def __init__(self, table: Table, settings: Compaction, limits: Sizing, delete_files: Iterable[tuple[int, Entry]]) -> None:
+        self._limits, self._options = limits, settings.options
+        self._spec_id = partition_spec_of(table.metadata)["spec-id"]
+        self._filter = filter_of(settings.where, table.metadata) if settings.where is not None else Filter()
+        self._wear = _Wear(settings, delete_files)
+        self._parts: dict[tuple[Data, ...], list[Candidate]] = {}
+        self._files = self._small = self._worn = 0
+
+    def add(self, spec_id: int, entry: Entry) -> None:
+        """Takes a live data file into account."""
+        if not self._filter.may_match(spec_id, entry):
+            return
+        item = Candidate(entry.size, self._wear.of(spec_id, entry))
+        self._files += 1
+        self._small += item.size < self._limits.least
+        self._worn += item.worn
+        key = (spec_id, *entry.partition) if spec_id == self._spec_id else ()
+        self._parts.setdefault(key, []).append(item)
+
+    def figures(self) -> Attributes:
+        """What has been counted, and what Iceberg would make of it."""
+        total = sum((grouped(part, self._limits) for part in self._parts.values()), Groups())
+        return {
+            "files": self._files,
+            "small": self._small,
+            "worn": self._worn,
+            "partitions": len(self._parts),
+            "exact": self._filter.exact and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
+            "min_input_files": self._limits.min_input_files,
+            **_group_figures(total),
+        }
 
 
 class _Wear:
