@@ -1,32 +1,24 @@
 """Maintenance as an application carries it out: what it does to a table, what it says of it, and what it refuses."""
 
 import os
-import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flareiac.kernel.data import Reference
-from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.maintenance import (
     DeleteRows,
     ExpireSnapshots,
-    Performed,
-    PerformRequest,
     RemoveOrphans,
     RewriteDataFiles,
     RewriteDeleteFiles,
     RewriteManifests,
     Work,
 )
-from flareiac.sdk.provider import Project
-from flareiac.sdk.references import Resolved
-from flareiac_spark.engine.application import Applications
-from flareiac_spark.maintenance import perform
+from tests.spark_run.maintained import Kept, now_ms, row
 
 Lake = Any
 """The fixtures' own type; conftest files can not be imported under this import mode."""
@@ -36,97 +28,6 @@ pytestmark = pytest.mark.jvm
 COLUMNS = [("ts", "timestamptz"), ("k", "string"), ("n", "long")]
 FEW: Mapping[str, str] = {"min-input-files": "2"}
 DAY_MS = 24 * 3_600_000
-
-
-class Beside(Applications):
-    """The application of a test's lake, whose settings nobody changes."""
-
-    def __init__(self, lake: Lake) -> None:
-        super().__init__(Project(root=lake.root, lineage="lineage-1"))
-        self._lake = lake
-
-    def control(self, engine: Any) -> Any:
-        del engine
-        return self._lake.control
-
-    def want(self, *_given: Any) -> Any:
-        return None
-
-    def bring_up(self, engine: Any, cancel: Any, progress: Any) -> Any:
-        del engine, cancel, progress
-        return self._lake.start()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """One table and short words for what is done with it."""
-
-    lake: Lake
-    name: str
-    uuid: str
-    cancel: threading.Event = field(default_factory=threading.Event)
-
-    def append(self, *rows: dict[str, Any]) -> int:
-        """One file, one snapshot, whose id it returns."""
-        import pyarrow as pa
-
-        table = self.loaded()
-        table.append(pa.Table.from_pylist(list(rows), schema=table.schema().as_arrow()))
-        return int(table.metadata.current_snapshot_id)
-
-    def fill(self, files: int) -> list[int]:
-        return [self.append(row(number)) for number in range(files)]
-
-    def loaded(self) -> Any:
-        return self.lake.catalog.load_table(("demo", self.name))
-
-    def files(self) -> int:
-        return len(list(self.loaded().scan().plan_files()))
-
-    def numbers(self) -> list[int]:
-        return sorted(item["n"] for item in self.lake.rows(self.name))
-
-    def snapshots(self) -> set[int]:
-        return {item.snapshot_id for item in self.loaded().snapshots()}
-
-    def summary(self) -> dict[str, str]:
-        summary = self.loaded().current_snapshot().summary
-        return {**summary.additional_properties, "operation": summary.operation.value}
-
-    def maintain(self, work: Work, key: str = "k1") -> Performed:
-        catalog = Resolved(address="catalog.lake", type="catalog", attributes={"name": "lake"})
-        attributes = {"catalog": Reference("catalog.lake"), "namespace": "demo", "name": self.name}
-        subject = Resolved(address=f"table.{self.name}", type="table", attributes=attributes, identity={"uuid": self.uuid})
-        request = PerformRequest(
-            key=key,
-            subject=subject,
-            performer=Resolved(address="engine.local", type="engine", attributes={}),
-            work=work,
-            references={"catalog.lake": catalog},
-            cancel=self.cancel,
-            progress=lambda _text: None,
-        )
-        try:
-            return perform(request, Beside(self.lake))
-        except Failure as failure:
-            print(failure.diagnostics)
-            raise
-
-    def refused(self, work: Work) -> tuple[str, str]:
-        with pytest.raises(Failure) as failed:
-            self.maintain(work)
-        (diagnostic,) = failed.value.diagnostics
-        return diagnostic.code, diagnostic.detail
-
-
-def row(number: int, day: int = 1) -> dict[str, Any]:
-    from datetime import UTC, datetime
-
-    return {"ts": datetime(2026, 1, day, tzinfo=UTC), "k": "a", "n": number}
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)
 
 
 @pytest.fixture
