@@ -1,0 +1,156 @@
+"""Secrets on their way through the command line and a Spark application: used where they are needed, and kept nowhere."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.secrets import reference, resolve
+from tests.integration.project import Project, rides
+from tests.support.catalog_kinds import Servers
+from tests.support.command_line import flareiac
+from tests.support.moto_server import KEYS, aws_keys, make_bucket
+from tests.support.postgres import PASSWORD
+
+pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")]
+
+LAKE = """
+secret "database" { file = "database.secret" }
+secret "files"    { env = "LAKE_KEY" }
+catalog "lake" {
+  type       = "sql"
+  uri        = "URI"
+  warehouse  = "s3://BUCKET/lake"
+  credential = secret.database
+  properties = {
+    "s3.endpoint"          = "ENDPOINT"
+    "s3.access-key-id"     = "testing"
+    "s3.secret-access-key" = secret.files
+  }
+}
+engine "local" {
+  master           = "local[2]"
+  runtime_location = "runtime"
+  driver           = { memory = "768m" }
+  idle_shutdown    = "60s"
+  conf             = { "spark.sql.shuffle.partitions" = "1" }
+}
+stream "rides" {
+  files {
+    path   = "landing/rides"
+    format = "json"
+  }
+  column "id"    { type = "long" }
+  column "ts"    { type = "timestamptz" }
+  column "city"  { type = "string" }
+  column "fare"  { type = "string" }
+  column "rider" { type = "string" }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    made = Servers(tmp_path_factory.mktemp("servers"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    bucket = f"lake-{tmp_path.name[-20:].replace('_', '-').strip('-').lower()}"
+    make_bucket(servers.aws(), bucket)
+    made = Project(tmp_path)
+    uri = servers.postgres().create(bucket)
+    made.write(lake=LAKE.replace("URI", uri).replace("ENDPOINT", servers.aws()).replace("BUCKET", bucket))
+    (tmp_path / "landing" / "rides").mkdir(parents=True)
+    (tmp_path / "database.secret").write_text(PASSWORD + "\n")
+    monkeypatch.setenv("LAKE_KEY", KEYS["AWS_SECRET_ACCESS_KEY"])
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def shows_no_secret(project: Project) -> None:
+    """No file of the project but the secret's own holds one."""
+    for path in project.root.rglob("*"):
+        if path.is_file() and path.suffix != ".secret":
+            content = path.read_bytes()
+            for secret in (PASSWORD, KEYS["AWS_SECRET_ACCESS_KEY"]):
+                assert secret.encode() not in content, path
+                assert secret.encode("utf-16-be") not in content, path
+
+
+def test_tables_are_made_and_nothing_keeps_a_secret(project: Project) -> None:
+    project.write(rides=rides("rides", job=False))
+    project.run("plan", "-out=made.plan")
+    project.run("apply", "made.plan")
+    assert project.plan(code=0)
+    assert "secret.database" in flareiac(project.root, "doctor").out
+    for command in (["show"], ["state", "list"], ["plan", "-json"]):
+        done = project.run(*command)
+        assert PASSWORD not in done.text
+        assert KEYS["AWS_SECRET_ACCESS_KEY"] not in done.text
+    shows_no_secret(project)
+
+
+def test_a_secret_that_is_missing_is_told_and_changes_nothing(project: Project) -> None:
+    project.write(rides=rides("rides", job=False))
+    project.apply()
+    (project.root / "database.secret").unlink()
+    said = project.run("plan", "-refresh=full", code=1).err
+    assert "FIX050" in said
+    assert "database.secret can not be read" in said
+    (project.root / "database.secret").write_text(PASSWORD)
+    project.plan(code=0)
+
+
+@pytest.mark.jvm
+def test_an_application_has_the_secrets_of_its_catalogs_and_keeps_none(project: Project) -> None:
+    project.write(rides=rides("rides"))
+    project.run("init")
+    project.land(5)
+    project.apply()
+    project.until(lambda: written(project) == 5, "the rides")
+    shows_no_secret(project)
+    command = Path(f"/proc/{project.driver_pid()}/cmdline").read_bytes()
+    assert PASSWORD.encode() not in command
+    project.plan(code=0)
+
+
+def written(project: Project) -> int:
+    """The rows that the table has, as the newest snapshot counts them."""
+    done = project.run("table", "snapshots", "table.rides", "-json")
+    rows = [item for item in json.loads(done.out)["snapshots"] if item["current"]]
+    return int(rows[0]["total"]) if rows else 0
+
+
+# What a secret block may stand for
+
+
+def test_a_file_holds_the_secret_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    for content, secret in ((b"abc", "abc"), (b" a b \n", " a b "), (b"x\r\n", "x"), ("ä\n".encode(), "ä")):
+        path.write_bytes(content)
+        assert resolve(reference("file", str(path))) == secret
+    for content in (b"", b"\n", b"\xff", b"x" * 70_000):
+        path.write_bytes(content)
+        with pytest.raises(Failure):
+            resolve(reference("file", str(path)))
+    with pytest.raises(Failure):
+        resolve(reference("file", str(tmp_path / "none")))
+
+
+def test_a_secret_of_aws_is_had_by_its_arn(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    import boto3
+
+    with aws_keys():
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", servers.aws())
+        client = boto3.client("secretsmanager", region_name="eu-central-1")
+        arn = client.create_secret(Name="lake", SecretString="from aws")["ARN"]
+        assert resolve(reference("aws_secret", arn)) == "from aws"
+        with pytest.raises(Failure, match="AWS Secrets Manager did not give"):
+            resolve(reference("aws_secret", arn + "x"))
