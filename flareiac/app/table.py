@@ -4,11 +4,14 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.steer import recorded, references_of
 from flareiac.applying.recording import Loaded, Recording
+from flareiac.applying.requests import encode_request
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
@@ -35,11 +38,16 @@ def rollback(
     address: str,
     to: int | None,
     *,
+    approve: Callable[[Sequence[str]], bool],
     lock_timeout: float,
     emit: Callable[[Event], None],
     progress: Callable[[str], None],
-) -> tuple[str, ...]:
-    """Sets a table back and records it; returns what there is to say. Raises ``Failure`` or ``LockHeld``."""
+) -> tuple[str, ...] | None:
+    """Sets a table back and records it; returns what there is to say. Raises ``Failure`` or ``LockHeld``.
+
+    ``approve`` is asked with what would happen, unless nothing would; None: it was declined and nothing was done. The intent is in the
+    journal before the table is touched, so that the next apply finds out how a rollback ended that was interrupted.
+    """
     with locked(bench, "table rollback", lock_timeout, emit) as lease:
         loaded = bench.load_state()
         if loaded.recovered.interrupted is not None:
@@ -48,7 +56,7 @@ def rollback(
         driver = _restoring(bench.driver(record.provider, record.type), address)
         users = dict(_users(bench, loaded.snapshot, address))
         _refuse_running(bench, loaded.snapshot, address, users)
-        request = ApplyRequest(
+        question = ApplyRequest(
             key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/rollback/{address}",
             address=address,
             action="rollback",
@@ -59,12 +67,13 @@ def rollback(
             cancel=threading.Event(),
             progress=progress,
         )
-        outcome = driver.restore(request)
-        if isinstance(outcome, NotApplied):
-            raise Failure(*outcome.diagnostics)
-        _record(bench, lease, loaded, record, outcome)
-    changed = outcome.identity.get("snapshot_id") != record.identity.get("snapshot_id")
-    return (*outcome.messages, *(_consequences(users) if changed else ()))
+        way = driver.way_back(question)
+        if way.there:
+            return way.texts
+        if not approve((*way.texts, *_consequences(users))):
+            return None
+        outcome = _carry_out(bench, lease, loaded, record, driver, replace(question, payload=way.payload))
+    return (*outcome.messages, *_consequences(users))
 
 
 def _restoring(driver: Driver, address: str) -> Restoring:
@@ -123,26 +132,32 @@ def _known(snapshot: Snapshot, address: str) -> Iterator[Attributes]:
                 }
 
 
-def _record(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, outcome: Applied) -> None:
-    """The table's new identity, as an apply of one operation; plans that were made before are stale then."""
+def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Restoring, request: ApplyRequest) -> Applied:
+    """An apply of one operation: the intent, the commit, the result. Plans that were made before are stale then."""
     recording = Recording(bench.store, lease, loaded, str(uuid.uuid4()), clock=time.time)
-    after = ResourceRecord(
-        address=record.address,
-        type=record.type,
-        provider=record.provider,
-        attributes=record.attributes,
-        identity=outcome.identity,
-        dependencies=record.dependencies,
-        protected=record.protected,
-        schema_version=record.schema_version,
-        resolved=record.resolved,
-    )
-    try:
+    operation = f"rollback:{record.address}"
+    with _unwritten("Nothing was changed; make room or restore access first."):
+        bench.store.check_writable(lease)
         recording.begin(f"rollback {record.address}")
-        recording.succeed(f"rollback:{record.address}", record.address, after)
+        recording.intend(operation, encode_request(request, record))
+    outcome = driver.restore(request)
+    with _unwritten("What was done to the table is found out by the next apply; make room or restore access first."):
+        if isinstance(outcome, NotApplied):
+            recording.fail(operation, record.address, outcome.diagnostics[0].summary, None)
+        else:
+            recording.succeed(operation, record.address, replace(record, identity=outcome.identity))
         recording.finish(loaded.snapshot.outputs)
+    if isinstance(outcome, NotApplied):
+        raise Failure(*outcome.diagnostics)
+    return outcome
+
+
+@contextmanager
+def _unwritten(consequence: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as trouble:
-        why = f"{trouble.strerror or trouble}. The table is at the earlier snapshot all the same; make room or restore access, then plan."
+        why = f"{trouble.strerror or trouble}. {consequence}"
         raise Failure(error("FIX026", "The rollback could not be recorded", why)) from trouble
 
 

@@ -78,7 +78,7 @@ def record_of(
     )
 
 
-def encode_request(request: ApplyRequest, resource: PlannedResource) -> Data:
+def encode_request(request: ApplyRequest, resource: PlannedResource | ResourceRecord) -> Data:
     """An intent's data: enough to settle the operation when the plan is gone."""
     return {
         "key": request.key,

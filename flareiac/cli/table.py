@@ -1,13 +1,14 @@
 """``table snapshots`` and ``table rollback``: earlier states of a table, and the way back to one."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.options import Json
+from flareiac.cli.options import AutoApprove, Json
 
 app = typer.Typer(help="Look at the snapshots of tables, and go back to one.", no_args_is_help=True, rich_markup_mode=None)
 Address = Annotated[str, typer.Argument(help="The address of a table.", metavar="ADDRESS")]
@@ -40,8 +41,9 @@ def snapshots(
 def rollback(
     address: Address,
     to: Annotated[int | None, typer.Option("--to", help="A snapshot id; without it, the one before the table was emptied.")] = None,
+    auto_approve: AutoApprove = False,
 ) -> int:
-    """Set a table back to an earlier snapshot. The jobs that write it, or stream from it, must have stopped."""
+    """Set a table back to an earlier snapshot, after showing what that does. Jobs that write it or stream from it must have stopped."""
     from flareiac.app.bench import Bench
     from flareiac.app.table import rollback as go_back
     from flareiac.model.events import Event
@@ -54,11 +56,19 @@ def rollback(
     timeout = parse_duration(terminal.CURRENT.lock_timeout)
     if timeout is None:
         raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
+
+    def approve(texts: Sequence[str]) -> bool:
+        for line in texts:
+            terminal.out(line)
+        return auto_approve or terminal.ask("\nDo you want to set it back?")
+
     bench = Bench(root=terminal.CURRENT.root)
     try:
-        said = go_back(bench, address, to, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
+        said = go_back(bench, address, to, approve=approve, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
     finally:
         bench.close()
+    if said is None:
+        return ExitCode.CANCELLED
     for line in said:
         terminal.out(line)
     return ExitCode.DONE

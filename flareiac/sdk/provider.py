@@ -334,6 +334,15 @@ class Collecting(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it stands there already."""
+
+    texts: tuple[str, ...]
+    payload: Data
+    there: bool = False
+
+
 @runtime_checkable
 class Restoring(Protocol):
     """A driver whose resources keep earlier states of themselves, and can be set back to one."""
@@ -344,10 +353,15 @@ class Restoring(Protocol):
         """
         ...
 
-    def restore(self, request: ApplyRequest) -> Outcome:
-        """Sets it back. ``request.payload``: ``to`` (an id, or None), and ``known``: what others recorded before they emptied it, each with
-        ``snapshot_id`` (None: it was empty), ``branch`` (None: the main one) and ``why`` in words.
+    def way_back(self, request: ApplyRequest) -> WayBack:
+        """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None), and ``known``: what others
+        recorded before they emptied it, each with ``snapshot_id`` (None: it was empty), ``branch`` (None: the main one) and ``why`` in
+        words. Raises ``Failure``.
         """
+        ...
+
+    def restore(self, request: ApplyRequest) -> Outcome:
+        """Sets it back. ``request.payload`` is the one of a ``WayBack``, and nothing else is done."""
         ...
 
 

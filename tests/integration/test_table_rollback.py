@@ -49,14 +49,14 @@ def snapshots(project: Project) -> list[dict[str, Any]]:
 def test_a_table_goes_back_and_forth_and_plan_stays_quiet(plain: Project) -> None:
     first, second = append(plain, 1), append(plain, 2)
     assert [(row["id"], row["current"], row["total"]) for row in snapshots(plain)] == [(second, True, 2), (first, False, 1)]
-    said = plain.run("table", "rollback", "table.orders", f"-to={first}").out
+    said = plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve").out
     assert plain.ids("orders") == [1]
     assert f"flareiac table rollback table.orders -to={second}" in said
     assert "No changes." in plain.plan(0)
     assert "No drift" in plain.run("drift").out
     assert [row["names"] for row in snapshots(plain)] == [[f"flareiac-before-rollback-{second}"], ["main"]]
 
-    plain.run("table", "rollback", "table.orders", f"-to={second}")
+    plain.run("table", "rollback", "table.orders", f"-to={second}", "-auto-approve")
     assert plain.ids("orders") == [1, 2]
     append(plain, 3)
     assert plain.ids("orders") == [1, 2, 3]
@@ -97,7 +97,7 @@ def test_another_table_of_the_same_name_is_left_alone(plain: Project) -> None:
     other = plain.table("orders")
     other.catalog.drop_table(("demo", "orders"))
     other.catalog.create_table(("demo", "orders"), other.schema())
-    assert "its uuid is another one" in plain.run("table", "rollback", "table.orders", f"-to={first}", code=1).err.lower()
+    assert "its uuid is another one" in plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve", code=1).err.lower()
 
 
 def test_a_saved_plan_is_stale_after_a_rollback(plain: Project) -> None:
@@ -105,8 +105,36 @@ def test_a_saved_plan_is_stale_after_a_rollback(plain: Project) -> None:
     append(plain, 2)
     plain.edit("main", ('namespace = "demo"', 'namespace = "demo"\n  comment = "orders"'))
     plain.run("plan", "-out=saved")
-    plain.run("table", "rollback", "table.orders", f"-to={first}")
+    plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve")
     assert "serial" in plain.run("apply", "-auto-approve", "saved", code=6).err
+
+
+def test_it_is_shown_and_asked_for_before_anything_happens(plain: Project) -> None:
+    first = append(plain, 1)
+    append(plain, 2)
+    last = append(plain, 3)
+    before = plain.table("orders").metadata_location
+    asked = plain.run("table", "rollback", "table.orders", f"-to={first}", code=8)
+    assert f"table.orders goes back to snapshot {first} of " in asked.out
+    assert f"the 2 snapshots after it are no longer part of the table, with 3 rows; {last} is kept for 7 days" in asked.out
+    assert "use -auto-approve" in asked.err
+    assert plain.table("orders").metadata_location == before
+    assert "No changes." in plain.plan(0)
+
+
+@pytest.mark.parametrize(
+    ("point", "told", "left"), [("apply.intent", "had not done this", [1, 2]), ("apply.before-result", "had done this", [1])]
+)
+def test_a_rollback_that_was_killed_is_found_out_by_the_next_apply(plain: Project, point: str, told: str, left: list[int]) -> None:
+    first = append(plain, 1)
+    append(plain, 2)
+    plain.killed(point, "table", "rollback", "table.orders", f"-to={first}", "-auto-approve")
+    assert plain.ids("orders") == left
+    assert "interrupted while it worked on table.orders" in plain.run("plan").err.lower().replace("it ended while", "interrupted while")
+    assert "The last apply was interrupted" in plain.run("table", "rollback", "table.orders", f"-to={first}", "-auto-approve", code=1).err
+    assert f"table.orders: the interrupted apply {told} (rollback)" in plain.apply().out
+    assert plain.ids("orders") == left
+    assert "No changes." in plain.plan(0)
 
 
 @pytest.mark.jvm
@@ -133,7 +161,7 @@ def test_back_to_what_was_there_before_a_rebuild(own_project: Project) -> None:
     refused = project.run("table", "rollback", "table.rides", code=1).err
     assert "job.rides writes table.rides and has not stopped" in refused
     project.run("stop", "job.rides")
-    said = project.run("table", "rollback", "table.rides").out
+    said = project.run("table", "rollback", "table.rides", "-auto-approve").out
     assert "job.rides goes on where its checkpoint stands" in said
     assert sorted(project.rows("rides"), key=lambda row: row["id"]) == sorted(before, key=lambda row: row["id"])
     project.run("start", "job.rides")

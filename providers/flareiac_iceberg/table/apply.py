@@ -21,6 +21,7 @@ from flareiac.sdk.provider import (
     Recorded,
     SurveyRequest,
     Unreadable,
+    WayBack,
 )
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
@@ -37,7 +38,7 @@ from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates, version_after
 from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
 from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
-from flareiac_iceberg.table.restore import messages, rows, way_back
+from flareiac_iceberg.table.restore import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
 from flareiac_iceberg.table.restore import updates as restore_updates
 from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
@@ -135,16 +136,25 @@ class TableDriver:
         found = self._metadata(target)
         return survey(None if found is None else found[1], target.full_name, request)
 
+    def way_back(self, request: ApplyRequest) -> WayBack:
+        """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises ``Failure``."""
+        recorded = _recorded(request)
+        target = target_of(recorded.attributes, request.references)
+        metadata = self._own(target, recorded)[1]
+        way = way_back(metadata, target.full_name, request.payload["to"], request.payload["known"])
+        if way.head == way.target.id:
+            return WayBack(texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True)
+        return WayBack(texts=tuple(foretold(request.address, metadata, way)), payload=encode_way(way))
+
     def restore(self, request: ApplyRequest) -> Outcome:
-        """Sets main back (or the branch that was emptied) in one commit, which fails if anybody wrote meanwhile."""
+        """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at."""
         recorded = _recorded(request)
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._own(target, recorded)
-            way = way_back(found[1], target.full_name, request.payload["to"], request.payload["known"])
-            if way.head == way.target.id:
-                said: tuple[str, ...] = (f"{request.address} stands at snapshot {way.head} already",)
-                return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=said)
+            way = decode_way(found[1], target.full_name, request.payload)
+            if stands(found[1], way):
+                return _applied(recorded.attributes, found, f"{request.address} stands at snapshot {way.target.id} already")
             made = restore_updates(found[1], way, now=time.time())
             commit(self._connections, target, found, made, restore_requirements(found[1], way))
             return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
@@ -168,6 +178,10 @@ class TableDriver:
         if attributes is None:
             return None
         found = self._metadata(target_of(attributes, request.references))
+        if request.action == "rollback":
+            recorded = _recorded(request)
+            same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
+            return _applied(attributes, found) if found and same and is_back(found[1], request.payload) else None
         if request.action == "delete":
             recorded = _recorded(request)
             gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg.table.history import MAIN, Commit, by_id, commits, heads, told
 
@@ -96,11 +96,59 @@ def requirements(metadata: Attributes, way: Return) -> list[Attributes]:
     ]
 
 
+def encode_way(way: Return) -> Data:
+    """The way as plain data."""
+    return {"branch": way.branch, "head": way.head, "to": way.target.id}
+
+
+def decode_way(metadata: Attributes, table: str, data: Data) -> Return:
+    """The inverse of ``encode_way``. Raises ``Failure`` when the snapshot is gone."""
+    target = by_id(metadata, data["to"])
+    if target is None:
+        raise Failure(_gone(table, [data["to"]]))
+    return Return(branch=data["branch"], head=data["head"], target=target)
+
+
+def stands(metadata: Attributes, way: Return) -> bool:
+    """Whether the branch is at the target."""
+    return is_back(metadata, encode_way(way))
+
+
+def is_back(metadata: Attributes, data: Data) -> bool:
+    """The same of an encoded way."""
+    return bool(heads(metadata).get(data["branch"]) == data["to"])
+
+
+def foretold(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
+    """What will be done, before it is."""
+    of = "" if way.branch == MAIN else f" (branch {way.branch})"
+    yield f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by {told(way.target)}{_rows(way.target)}"
+    if way.head is None:
+        return
+    count, now = len(_undone(metadata, way)), by_id(metadata, way.head)
+    what = f"the {count} snapshots after it are" if count > 1 else "the snapshot after it is" if count else "what is there now is"
+    yield f"{what} no longer part of the table{_rows(now) if now else ''}; {way.head} is kept for 7 days as tag {way.tag}"
+
+
+def _undone(metadata: Attributes, way: Return) -> list[int]:
+    """The snapshots from the head down to the target, if the target is an ancestor."""
+    parents = {item["snapshot-id"]: item.get("parent-snapshot-id") for item in metadata.get("snapshots") or ()}
+    found: list[int] = []
+    at = way.head
+    while at is not None and at in parents and at != way.target.id:
+        found.append(at)
+        at = parents[at]
+    return found if at == way.target.id else []
+
+
+def _rows(item: Commit) -> str:
+    return "" if item.total is None else f", with {item.total} rows"
+
+
 def messages(address: str, way: Return) -> Iterator[str]:
     """What was done, and how to undo it."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
-    total = "" if way.target.total is None else f", with {way.target.total} rows"
-    yield f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} again{total}"
+    yield f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} again{_rows(way.target)}"
     if way.head is not None:
         yield f"what it had until now is snapshot {way.head}, kept for 7 days as tag {way.tag}"
         if way.branch == MAIN:
