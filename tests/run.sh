@@ -23,12 +23,18 @@ python=$(find_python)
 make_venv "$python" .venv
 install_project .venv "spark,dev"
 export PATH="$PWD/.venv/bin:$PATH"
+ensure_postgres
 
 if [ "$fast" = no ]; then
   ensure_java .venv/bin/python
   say "Jars and the class-data archive (into the user's cache)"
   FLAREIAC_TEST_JARS=$(.venv/bin/python -m flareiac_spark.runtime.fetch --archive)
   export FLAREIAC_TEST_JARS
+  ensure_maven
+  say "Jars of catalogs: drivers, S3 and Iceberg's REST server (into the user's cache)"
+  .venv/bin/python -m flareiac_spark.runtime.fetch \
+    org.apache.iceberg:iceberg-aws-bundle:1.11.0 org.postgresql:postgresql:42.7.14 >/dev/null
+  .venv/bin/python -m tests.support.rest_server >/dev/null
 fi
 
 say "Style, types, layers"

@@ -61,6 +61,20 @@ install_project() {
   echo "$stamp" >"$directory/flareiac-installed"
 }
 
+# ensure_postgres: the programs of a PostgreSQL server, which tests start by themselves; the one that the package starts is left alone.
+ensure_postgres() {
+  local found
+  for found in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)"; do
+    if [ -x "$found/initdb" ] && [ -x "$found/postgres" ]; then return; fi
+  done
+  apt_install postgresql
+}
+
+# ensure_maven: the client that resolves the many jars of Iceberg's REST server.
+ensure_maven() {
+  if ! command -v mvn >/dev/null; then apt_install maven; fi
+}
+
 # ensure_java PYTHON: a Java that Spark runs on, installed where there is none. PYTHON has the project installed.
 ensure_java() {
   local look='from flareiac_spark.runtime.java import find_java; import sys; java = find_java(); print(java.home) if java else sys.exit(1)'

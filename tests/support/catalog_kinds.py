@@ -22,7 +22,7 @@ from tests.support.postgres import PASSWORD, postgres
 from tests.support.rest_server import rest_server
 
 KINDS: Final = ("sqlite", "postgres", "postgres_s3", "glue", "rest")
-VARIABLES: Final = {"LAKE_PASSWORD": PASSWORD, "LAKE_KEY": KEYS["AWS_SECRET_ACCESS_KEY"], "LAKE_TOKEN": "any token"}
+VARIABLES: Final = {"LAKE_PASSWORD": PASSWORD, "LAKE_KEY": KEYS["AWS_SECRET_ACCESS_KEY"], "LAKE_TOKEN": "any token", "LAKE_LOGIN": "me:a login&secret"}
 SECRETS: Final = {
     f"secret.{name.lower()}": Resolved(
         address=f"secret.{name.lower()}", type="secret", attributes={"env": name, "reference": reference("env", name)}
@@ -99,7 +99,7 @@ def body(kind: str, servers: Servers, request: pytest.FixtureRequest) -> dict[st
             files["properties"] |= {"glue.endpoint": servers.aws()}
             return {"type": "glue", **files}
         case _:
-            return {"type": "rest", "uri": servers.rest(request.getfixturevalue("java_home")), "token": Reference("secret.lake_token")}
+            return {"type": "rest", "uri": servers.rest(request.getfixturevalue("java_home")), "credential": Reference("secret.lake_login")}
 
 
 def s3(endpoint: str, bucket: str) -> dict[str, Any]:
