@@ -22,10 +22,10 @@ _CURVED: Final = frozenset({"boolean", "int", "long", "float", "double", "string
 """What Iceberg 1.11 can lay on a z-order curve."""
 _NESTED: Final = frozenset({"struct", "list", "map"})
 
-_GROUPS: Final = ("max-file-group-input-files", "max-files-to-rewrite", "rewrite-job-order")
+_GROUPS: Final = ("max-files-to-rewrite", "rewrite-job-order")
 _DATA_OPTIONS: Final = (*_GROUPS, "use-starting-sequence-number", "remove-dangling-deletes", "output-spec-id")
 _SORT_OPTIONS: Final = ("compression-factor", "shuffle-partitions-per-file")
-_OPTIONS: Final = {
+OPTIONS: Final = {
     "binpack": _DATA_OPTIONS,
     "sort": (*_DATA_OPTIONS, *_SORT_OPTIONS),
     "zorder": (*_DATA_OPTIONS, *_SORT_OPTIONS, "var-length-contribution", "max-output-size"),
@@ -232,7 +232,7 @@ def _sizes(name: str, settings: Compaction | DeleteRewrite, diagnostics: Diagnos
 
 
 def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: Diagnostics) -> None:
-    allowed = _OPTIONS[strategy]
+    allowed = OPTIONS[strategy]
     for key in options:
         if key in allowed:
             continue

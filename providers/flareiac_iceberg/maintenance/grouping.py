@@ -18,14 +18,13 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizing:
-    """The limits of a rewrite, sizes in bytes. ``max_group_files`` None: as many as there are."""
+    """The limits of a rewrite, sizes in bytes. ``everything``: of whatever size the files are."""
 
     target: int
     least: int
     most: int
     min_input_files: int
     max_group: int
-    max_group_files: int | None = None
     everything: bool = False
 
     @property
@@ -59,7 +58,6 @@ def sizing(
     most: int | None,
     min_input_files: int,
     max_group: int,
-    max_group_files: int | None = None,
     everything: bool = False,
 ) -> Sizing:
     """Limits with Iceberg's defaults: 75% and 180% of the wanted size."""
@@ -69,7 +67,6 @@ def sizing(
         most=int(target * 1.8) if most is None else most,
         min_input_files=min_input_files,
         max_group=max_group,
-        max_group_files=max_group_files,
         everything=everything,
     )
 
@@ -90,8 +87,7 @@ def _packed(files: Iterable[Candidate], limits: Sizing) -> Iterator[list[Candida
     group: list[Candidate] = []
     size = 0
     for item in files:
-        full = limits.max_group_files is not None and len(group) >= limits.max_group_files
-        if group and (full or size + item.size > limits.max_group):
+        if group and size + item.size > limits.max_group:
             yield group
             group, size = [], 0
         group.append(item)

@@ -193,14 +193,12 @@ def _too_few(settings: Compaction, limits: Sizing, totals: Mapping[str, int | No
 
 
 def _limits(settings: Compaction, properties: Mapping[str, str]) -> Sizing:
-    group_files = number(settings.options, "max-file-group-input-files")
     return sizing(
         target=settings.target_file_size or number(properties, _TARGET) or DEFAULT_TARGET,
         least=settings.min_file_size,
         most=settings.max_file_size,
         min_input_files=settings.min_input_files,
         max_group=settings.max_file_group_size,
-        max_group_files=group_files,
         everything=settings.rewrite_all,
     )
 
@@ -212,7 +210,6 @@ def _delete_limits(settings: DeleteRewrite, properties: Mapping[str, str]) -> Si
         most=settings.max_file_size,
         min_input_files=settings.min_input_files,
         max_group=settings.max_file_group_size,
-        max_group_files=number(settings.options, "max-file-group-input-files"),
     )
 
 

@@ -1,0 +1,225 @@
+"""What is forecast is what Spark and Iceberg then do, kind by kind, and nothing is due of it afterwards."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.sdk.maintenance import Duty, Judgement
+from flareiac_iceberg.maintenance.canonical import OPTIONS
+from flareiac_iceberg.maintenance.duties import TableMaintainer
+from tests.iceberg.lake import CALLS, CATALOG, Lake
+from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
+
+pytestmark = [
+    pytest.mark.jvm,
+    # PySpark leaves the sockets of collect() to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+NOW = datetime.now(UTC)
+NAME = "lake.n.t"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    made = Lake(tmp_path_factory.mktemp("upkeep"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def spark(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
+    """A Spark that is configured with nothing but what the catalog's attributes say."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    catalog = shared.references[CATALOG].attributes
+    conf = catalog["spark_conf"] | {
+        "spark.sql.extensions": ",".join(catalog["spark_extensions"]),
+        "spark.master": "local[1]",
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.warehouse.dir": str(shared.project.root / "unused"),
+    }
+    builder = SparkSession.builder.appName("forecasts")
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
+        environment.setenv("JAVA_HOME", str(java_home))
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    gateway: Any = SparkContext._gateway
+    yield session
+    session.stop()
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(60)
+    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+
+
+Do = Callable[[Duty], Judgement]
+
+
+@pytest.fixture
+def do(shared: Lake, spark: Any) -> Iterator[Do]:
+    """Carries out a duty of the table n.t as the application would, and judges the result."""
+    from flareiac.sdk.maintenance import encode_work
+    from flareiac_spark.control import Maintain
+    from flareiac_spark.driver.maintenance import TableLocks, maintain
+
+    def carried_out(duty: Duty) -> Judgement:
+        assert duty.due, duty.summary
+        assert duty.work is not None
+        table = shared.table("n.t")
+        asked = Maintain(
+            key=duty.id,
+            identifier=("lake", "n", "t"),
+            uuid=str(table.metadata.table_uuid),
+            task=encode_work(duty.work),
+        )
+        done = maintain(lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts"))
+        return TableMaintainer().judge(duty, done.result)
+
+    yield carried_out
+    spark.sql(f"DROP TABLE {NAME}")
+    shared.state.clear()
+
+
+def as_forecast(found: Judgement) -> None:
+    assert found.messages[1].endswith(": as forecast"), found.messages
+    assert not found.diagnostics
+
+
+def rows(*days_ago: int) -> list[dict[str, Any]]:
+    return [{"id": number, "ts": NOW - timedelta(days=days)} for number, days in enumerate(days_ago)]
+
+
+def test_rewrites_of_a_partitioned_table(shared: Lake, spark: Any, do: Do) -> None:
+    body = ORDERS | {"partition_by": [CALLS["day"]("ts")]}
+    shared.apply("table.t", body)
+    for number in range(7):
+        shared.append("n.t", rows(0, number % 2, 3))
+    declared = body | {
+        "compaction": {"run_if": {"small_files_over": 3}},
+        "manifest_rewrite": {"run_if": {"manifests_over": 3}},
+        "snapshot_expiry": {"older_than": "1d"},
+    }
+    found = duties(shared, declared)
+    as_forecast(do(found["compaction"]))
+    again = duties(shared, declared)
+    assert not again["compaction"].due
+    assert shared.table("n.t").current_snapshot().summary["added-data-files"] == "2"  # type: ignore[union-attr, index]
+    as_forecast(do(again["manifest_rewrite"]))
+    later = measured(shared, declared)["measured_ms"] + 2 * DAY
+    assert not duties(shared, declared, now=later)["manifest_rewrite"].due
+    spark.sql(f"REFRESH TABLE {NAME}")
+    expiry = duties(shared, declared, now=later)["snapshot_expiry"]
+    assert expiry.forecast["deleted_data_files"] == found["compaction"].forecast["rewritten_files"]
+    as_forecast(do(expiry))
+    assert not duties(shared, declared, now=later)["snapshot_expiry"].due
+    assert len(shared.rows("n.t")) == 21
+
+
+def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
+    properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
+    body = ORDERS | {"properties": properties}
+    shared.apply("table.t", body)
+    spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(1000)")
+    for number in range(6):
+        spark.sql(f"DELETE FROM {NAME} WHERE id = {number}")
+    declared = body | {"delete_rewrite": {"min_input_files": 3}, "compaction": {"delete_ratio": 0.5, "run_if": {"small_files_over": 0}}}
+    found = duties(shared, declared)
+    assert not found["compaction"].due
+    as_forecast(do(found["delete_rewrite"]))
+    assert not duties(shared, declared)["delete_rewrite"].due
+    spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'file')")
+    spark.sql(f"DELETE FROM {NAME} WHERE id < 600")
+    worn = duties(shared, declared)["compaction"]
+    assert worn.summary.startswith("1 small file of more than 0, 1 file with many deleted rows")
+    judged = do(worn)
+    assert not judged.diagnostics
+    assert worn.forecast["rewritten_files"] == 1
+    assert "1 data files rewritten" in judged.messages[0]
+    assert len(shared.rows("n.t")) == 400
+
+
+@pytest.mark.parametrize("partitioned", [True, False])
+def test_old_rows_go(shared: Lake, spark: Any, do: Do, partitioned: bool) -> None:
+    body = ORDERS | ({"partition_by": [CALLS["day"]("ts")]} if partitioned else {})
+    shared.apply("table.t", body)
+    shared.append("n.t", rows(1, 2))
+    shared.append("n.t", rows(20, 21, 21))
+    shared.append("n.t", [{"id": 9, "ts": None}])
+    declared = body | {"retention": {"column": "ts", "keep": "5d"}}
+    duty = duties(shared, declared)["retention"]
+    assert duty.forecast["deleted_rows"] == 3
+    as_forecast(do(duty))
+    assert not duties(shared, declared)["retention"].due
+    assert len(shared.rows("n.t")) == 3
+
+
+@pytest.mark.parametrize(
+    "compaction",
+    [
+        {"strategy": "sort", "sort_by": [CALLS["desc"]("ts"), CALLS["asc"](CALLS["bucket"](4, "id"))]},
+        {"strategy": "zorder", "zorder_by": ["id", "ts"]},
+        {"where": f"ts < '{(NOW - timedelta(days=3)).isoformat()}'"},
+        {"partial_progress": {"max_commits": 2, "max_failed_commits": 1}, "max_concurrent_groups": 2},
+        {"rewrite_all": True, "every": "1d", "delete_file_threshold": 9, "max_file_group_size": "1GB"},
+        {"options": {"remove-dangling-deletes": "true", "rewrite-job-order": "bytes-asc", "use-starting-sequence-number": "false"}},
+    ],
+    ids=["sort", "zorder", "where", "partial", "all", "options"],
+)
+def test_every_way_of_compaction(shared: Lake, spark: Any, do: Do, compaction: dict[str, Any]) -> None:
+    shared.apply("table.t", ORDERS)
+    for number in range(6):
+        shared.append("n.t", rows(number))
+    declared = ORDERS | {"compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}, **compaction}}
+    duty = duties(shared, declared)["compaction"]
+    assert duty.forecast["rewritten_files"] == (2 if "where" in compaction else 6)
+    as_forecast(do(duty))
+    assert len(shared.rows("n.t")) == 6
+
+
+@pytest.mark.parametrize("strategy", ["binpack", "sort", "zorder", "delete_rewrite"])
+def test_every_option_that_may_be_set_is_known_to_iceberg(shared: Lake, spark: Any, do: Do, strategy: str) -> None:
+    values = {"rewrite-job-order": "files-desc", "use-starting-sequence-number": "true", "remove-dangling-deletes": "false"}
+    options = {name: values.get(name, "0" if name == "output-spec-id" else "4") for name in OPTIONS[strategy]}
+    properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
+    shared.apply("table.t", ORDERS | {"properties": properties})
+    spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
+    for number in range(3):
+        shared.append("n.t", rows(number))
+        spark.sql(f"DELETE FROM {NAME} WHERE id = {number + 10}")
+    columns = {"sort": {"sort_by": ["id"]}, "zorder": {"zorder_by": ["id", "ts"]}}.get(strategy, {})
+    compaction = {"strategy": strategy, "min_input_files": 2, "run_if": {"small_files_over": 1}, "options": options, **columns}
+    upkeep = {"delete_rewrite": {"min_input_files": 2, "options": options}} if strategy == "delete_rewrite" else {"compaction": compaction}
+    (duty,) = duties(shared, ORDERS | upkeep).values()
+    assert not duty.forecast  # max-files-to-rewrite is among them
+    assert not do(duty).diagnostics
+
+
+def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
+    shared.apply("table.t", ORDERS)
+    shared.append("n.t", rows(1))
+    location = measured(shared, ORDERS | {"orphan_removal": {}})["location"]
+    orphan = Path(location.removeprefix("file://")) / "data" / "left.parquet"
+    orphan.write_bytes(b"left")
+    old = (NOW - timedelta(days=9)).timestamp()
+    os.utime(orphan, (old, old))
+    first = do(duties(shared, ORDERS | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
+    assert first.messages == ("orphan_removal: 1 files that no snapshot names, 4B in them",)
+    assert orphan.exists()
+    do(duties(shared, ORDERS | {"orphan_removal": {}})["orphan_removal"])
+    assert not orphan.exists()
