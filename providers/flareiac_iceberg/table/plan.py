@@ -7,6 +7,7 @@ from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
+from flareiac_iceberg.maintenance.readers import endangered
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, created, drift_texts, settled
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
@@ -76,7 +77,7 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         planned=desired,
         changes=created(desired, wanted),
         steps=(step(CreateTable()),),
-        blockers=(*_uncreatable(wanted), *_moved(request, desired)),
+        blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _claims(request))),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.recorded),) if request.recorded else (),
@@ -149,6 +150,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
         *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),
         *branches.still_written(found.changes, _claims(request)),
+        *endangered(desired, _claims(request)),
         *filter(None, [moved_location(wanted.location, found.observed.location, request.project.root)]),
     )
     state_only = any(change.path == ("on_destroy",) for change in changes)

@@ -1,0 +1,38 @@
+"""Whether the declared streaming readers of a table can live with its retention. Pure."""
+
+from collections.abc import Iterable, Iterator
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.changes import Blocker, Claim, Relation
+
+_TIMED = ("identity", "year", "month", "day", "hour")
+
+
+def endangered(desired: Attributes, claims: Iterable[Claim]) -> Iterator[Blocker]:
+    """One blocker for each reader that the first run of retention would end. ``claims`` are those on this table."""
+    block = desired.get("retention")
+    if block is None or not block["enabled"]:
+        return
+    needed = ("deletes",) if _whole_partitions(desired, block["column"]) else ("deletes", "overwrites")
+    for claim in claims:
+        missing = [kind for kind in needed if kind not in claim.tolerates]
+        if claim.relation is Relation.STREAMS_FROM and missing:
+            yield _ends(claim, missing)
+
+
+def _whole_partitions(desired: Attributes, column: str) -> bool:
+    """Whether rows go by whole files, which is a delete and never an overwrite; where the layout is not managed that is not known."""
+    return any(item["column"] == column and item["transform"] in _TIMED for item in desired["partition_by"] or ())
+
+
+def _ends(claim: Claim, missing: list[str]) -> Blocker:
+    lines = "\n".join(f"  skip_{kind} = true" for kind in missing)
+    return Blocker(
+        code="FII147",
+        summary=f"retention would end {claim.holder}, which streams from the table",
+        why=f"A streaming reader ends at a snapshot that removes rows, unless it is told to pass over such ({claim.reason}).",
+        ways_out=(
+            f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n{lines}",
+            "remove the retention block, or set its enabled = false",
+        ),
+    )
