@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
+from flareiac_iceberg.table.changes import AddColumn
+from flareiac_iceberg.table.evolve import SchemaDraft
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 
 pytestmark = [
@@ -125,6 +128,137 @@ def test_what_spark_made_is_adopted_and_changed(shared: Lake, sql: Sql) -> None:
     drifted = shared.apply("table.t", body)
     assert drifted.drift == ('column "more" was renamed to "less" outside of FlareIaC',)
     assert shared.plan("table.t", body).action is Action.NO_OP
+
+
+BRANCH = {"retain": None, "min_snapshots_to_keep": None, "max_snapshot_age": None}
+
+
+def with_default(kind: str, default: Any) -> dict[str, Any]:
+    return {"type": kind, "comment": None, "tags": None, "default": default}
+
+
+def test_version_3_with_defaults_is_read_and_written_by_spark(shared: Lake, sql: Sql) -> None:
+    cols = columns(id="long", name="string")
+    body: dict[str, Any] = {"namespace": "n", "name": "v3", "column": cols}
+    shared.apply("table.v3", body)
+    sql("INSERT INTO lake.n.v3 VALUES (1, 'a')")
+    added = {
+        "n": with_default("int", 7),
+        "kind": with_default("string", "web"),
+        "at": with_default("timestamptz", "2026-01-02T03:04:05Z"),
+        "raw": with_default("binary", "00ff"),
+    }
+    third = body | {"format_version": 3, "column": {**cols, **added}, "branch": {"audit": BRANCH}}
+    shared.apply("table.v3", third)
+    sql("INSERT INTO lake.n.v3 (id, name) VALUES (2, 'b')")
+    filled = "id, n, kind, CAST(at AS STRING), hex(raw)"
+    assert sql(f"SELECT {filled} FROM lake.n.v3 ORDER BY id") == [
+        (1, None, None, None, None),
+        (2, 7, "web", "2026-01-02 03:04:05", "00FF"),
+    ]
+    assert sql("SELECT id FROM lake.n.v3 WHERE n = 7 AND kind = 'web'") == [(2,)]
+    sql("INSERT INTO lake.n.v3.branch_audit (id) VALUES (3)")
+    sql("DELETE FROM lake.n.v3 WHERE id = 1")
+    assert [row["id"] for row in shared.rows("n.v3")] == [2]
+    more = third | {"column": {**cols, **added, **columns(z="long")}}
+    shared.apply("table.v3", more)
+    sql("INSERT INTO lake.n.v3 (id, z) VALUES (4, 5)")
+    assert sql("SELECT count(DISTINCT _row_id), sum(z) FROM lake.n.v3") == [(2, 5)]
+    assert shared.plan("table.v3", more).action is Action.NO_OP
+
+
+def test_spark_leaves_out_rows_that_read_as_an_initial_default(shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason for writing no initial defaults. When this fails, Iceberg has changed and they can be written."""
+    body: dict[str, Any] = {"namespace": "n", "name": "initial", "format_version": 3, "column": columns(id="long")}
+    shared.apply("table.initial", body)
+    sql("INSERT INTO lake.n.initial VALUES (1)")
+
+    class Draft(SchemaDraft):
+        def add(self, change: AddColumn) -> None:
+            super().add(change)
+            self.field(change.path)["initial-default"] = change.default
+
+    with monkeypatch.context() as patch:
+        patch.setattr("flareiac_iceberg.table.evolve.SchemaDraft", Draft)
+        shared.apply("table.initial", body | {"column": {**columns(id="long"), "n": with_default("int", 7)}})
+    assert sql("SELECT id, n FROM lake.n.initial") == [(1, 7)]
+    assert sql("SELECT id, n FROM lake.n.initial WHERE n = 7") == []
+
+
+def test_spark_can_not_read_a_decimal_with_a_default(shared: Lake, sql: Sql, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason for refusing those. When this fails, Iceberg has changed and the refusal can go."""
+    monkeypatch.setattr("flareiac_iceberg.table.canonical.NO_DEFAULT", ())
+    cols = {**columns(id="long"), "price": with_default("decimal(30,2)", 1.5)}
+    shared.apply("table.price", {"namespace": "n", "name": "price", "format_version": 3, "column": cols})
+    sql("INSERT INTO lake.n.price (id) VALUES (1), (2), (3)")
+    with pytest.raises(Exception, match="Cannot cast default value"):
+        sql("SELECT * FROM lake.n.price WHERE id = 3")
+
+
+def test_a_branch_of_a_new_table_is_written_and_published_by_spark(shared: Lake, sql: Sql) -> None:
+    for version in (1, 2, 3):
+        body = {
+            "namespace": "n",
+            "name": f"wap{version}",
+            "column": columns(id="long"),
+            "format_version": version,
+            "branch": {"audit": BRANCH},
+        }
+        shared.apply(f"table.wap{version}", body)
+        sql(f"INSERT INTO lake.n.wap{version}.branch_audit VALUES (1)")
+        assert sql(f"SELECT count(*) FROM lake.n.wap{version}") == [(0,)]
+        sql(f"CALL lake.system.fast_forward('n.wap{version}', 'main', 'audit')")
+        assert sql(f"SELECT id FROM lake.n.wap{version}") == [(1,)]
+        assert shared.plan(f"table.wap{version}", body).action is Action.NO_OP
+
+
+def test_version_1_from_void_fields_to_version_3(shared: Lake, sql: Sql) -> None:
+    layouts = ([CALLS["bucket"](4, "id"), "name"], ["name"], [CALLS["bucket"](4, "id"), "name"], ["name"])
+    body: dict[str, Any] = {"namespace": "n", "name": "v1", "column": columns(id="long", name="string")}
+    for index, (layout, version) in enumerate(zip(layouts, (1, 1, 1, 3), strict=True)):
+        body |= {"partition_by": layout, "format_version": version}
+        shared.apply("table.v1", body)
+        sql(f"INSERT INTO lake.n.v1 VALUES ({index}, 'a')")
+        assert shared.plan("table.v1", body).action is Action.NO_OP
+    assert sql("SELECT sum(id), count(*) FROM lake.n.v1 WHERE name = 'a'") == [(6, 4)]
+    assert len(shared.rows("n.v1")) == 4
+
+
+def test_a_stream_runs_on_while_the_table_gets_version_3_and_writes_null_where_it_gives_nothing(
+    shared: Lake, sql: Sql, tmp_path: Path
+) -> None:
+    from pyspark.sql import SparkSession
+
+    cols = columns(id="long")
+    body: dict[str, Any] = {"namespace": "n", "name": "live", "column": cols}
+    shared.apply("table.live", body)
+    spark = SparkSession.getActiveSession()
+    assert spark is not None
+    source = spark.readStream.format("rate").option("rowsPerSecond", 50).load().selectExpr("value AS id")
+
+    def run(checkpoint: str, rows: int, between: Callable[[], object]) -> None:
+        writer = source.writeStream.format("iceberg").option("checkpointLocation", str(tmp_path / checkpoint))
+        query = writer.trigger(processingTime="100 milliseconds").toTable("lake.n.live")
+        try:
+            for step in (between, lambda: None):
+                least = sql("SELECT count(*) FROM lake.n.live")[0][0] + rows
+                _wait(lambda: not query.isActive or sql("SELECT count(*) FROM lake.n.live")[0][0] > least)  # noqa: B023  # waits at once
+                step()
+            assert query.exception() is None
+        finally:
+            query.stop()
+
+    third = body | {"format_version": 3, "column": {**cols, "n": with_default("int", 7)}}
+    run("first", 50, lambda: shared.apply("table.live", third))
+    run("second", 50, lambda: None)
+    assert sql("SELECT DISTINCT n FROM lake.n.live") == [(None,)]
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not done():
+        assert time.monotonic() < deadline, "the stream makes no progress"
+        time.sleep(0.2)
 
 
 def test_spark_does_not_write_a_table_whose_earlier_sort_order_lost_its_column(shared: Lake, sql: Sql) -> None:

@@ -153,8 +153,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (orders(column=without("ts"), partition_by=[], sort_by=[]), "FII045"),
     (orders(column=without("n", amount="decimal(10,2)"), renamed={"n": "amount"}), "FII030"),
     (orders(location="/somewhere/else"), "FII038"),
-    (orders(name="other"), "FII023"),
-    (orders(namespace="other"), "FII023"),
     (with_columns(id="long") | {"identifier": None}, "FII037"),
 ]
 

@@ -30,14 +30,14 @@ from flareiac_iceberg.catalog.spec import absolute_location
 from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
-from flareiac_iceberg.table.changes import Change, SetProperty, SetTableComment, SetTag, decode
-from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, requirements
+from flareiac_iceberg.table.changes import Change, MoveTable, SetProperty, SetTableComment, SetTag, decode
+from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, rename, requirements
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates, version_after
 from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
-from flareiac_iceberg.table.read import Target, group, key_of, observe, requested, target_of
+from flareiac_iceberg.table.read import Target, group, key_of, observe, observe_moving, requested, target_of
 from flareiac_iceberg.table.restore import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
 from flareiac_iceberg.table.restore import updates as restore_updates
@@ -79,7 +79,7 @@ class TableDriver:
         """What is there; nothing is opened but the catalog when the recorded metadata file is still the current one."""
         try:
             target = requested(request)
-            return observe(request, target, self._entries(request.address, target))
+            return observe_moving(request, observe(request, target, self._entries(request.address, target)))
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
 
@@ -216,7 +216,12 @@ class TableDriver:
         return self._in_one_commit(request, target, planned, missing, lambda _found: None, message)
 
     def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
-        changes = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
+        steps = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
+        changes = tuple(item for item in steps if not isinstance(item, MoveTable))
+        if len(changes) != len(steps):
+            trouble_of_move = self._move(request, target)
+            if trouble_of_move is not None:
+                return NotApplied(diagnostics=(trouble_of_move,))
 
         def needed(found: tuple[str, Attributes]) -> tuple[Change, ...]:
             return () if _nothing_left(request, planned, found) else changes
@@ -225,6 +230,21 @@ class TableDriver:
             return _requirements(request, target, found, changes)
 
         return self._in_one_commit(request, target, planned, needed, trouble, f"changed {target.full_name} in one commit")
+
+    def _move(self, request: ApplyRequest, target: Target) -> Diagnostic | None:
+        """Renames the recorded table to its new name, unless it has it already. Raises ``Failure``."""
+        old = target_of(_recorded(request).attributes, request.references)
+        uuid = request.payload["requirements"]["uuid"]
+        there = self._metadata(target)
+        if there is None:
+            found = self._metadata(old)
+            if found is None or found[1]["table-uuid"] != uuid:
+                return _moved(old, "it is gone" if found is None else "its uuid is another one")
+            try:
+                rename(self._connections, old, target, request.key)
+            except Exists:
+                there = self._metadata(target)
+        return _name_taken(target) if there is not None and there[1]["table-uuid"] != uuid else None
 
     def _in_one_commit(
         self,
@@ -367,6 +387,14 @@ def _written_meanwhile(target: Target) -> Diagnostic:
         "FII073",
         f"The table {target.full_name} was written while it was to be set back",
         "Somebody else writes it. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, and try again.",
+    )
+
+
+def _name_taken(target: Target) -> Diagnostic:
+    return error(
+        "FII079",
+        f"The table can not get the name {target.full_name}",
+        "Another table has got that name since the plan was made. Nothing was changed. Make a new plan and look at it.",
     )
 
 

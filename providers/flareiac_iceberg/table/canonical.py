@@ -29,6 +29,8 @@ from flareiac_iceberg.table.spec import (
     sort_data,
 )
 
+NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
+"""Types whose columns Spark can not read with a default."""
 _TIMES: Final = frozenset({"timestamptz", "timestamp_ntz"})
 _HASHED: Final = frozenset({"int", "long", "decimal", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "fixed", "binary"})
 _NESTED: Final = frozenset({"struct", "list", "map"})
@@ -203,6 +205,11 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
             f"Iceberg keeps defaults from format version {DEFAULTS_SINCE} on. Write format_version = {DEFAULTS_SINCE} in the table's block."
         )
         diagnostics.error("FII074", f'Column "{name}" can not have a default yet', why, attribute=("column", name, "default"))
+        return None
+    if kind.startswith(NO_DEFAULT):
+        # Measured: "Cannot cast default value to int" from the reader of files that have the column.
+        why = "With Iceberg 1.11 Spark can not read decimal columns that have a default. Give the value in the query that writes the table."
+        diagnostics.error("FII076", f'Column "{name}" can not have a default: it is {kind}', why, attribute=("column", name, "default"))
         return None
     try:
         return default_value(kind, value)

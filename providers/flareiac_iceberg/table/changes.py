@@ -17,6 +17,14 @@ class CreateTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MoveTable:
+    """The table gets another namespace or name in its catalog; its files stay. Names have their namespace before them."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenameColumn:
     """``path`` (as it is when this change's turn comes) gets the last part of ``new`` as its name."""
 
@@ -199,6 +207,7 @@ class DropSnapshotTag:
 
 Change: TypeAlias = (
     CreateTable
+    | MoveTable
     | RenameColumn
     | DropColumn
     | AddColumn

@@ -111,6 +111,19 @@ def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: 
     return needs
 
 
+def rename(connections: Connections, old: Target, new: Target, key: str) -> None:
+    """Gives a table another name in its catalog; the new namespace is made where it is missing. Raises ``Exists`` or ``Failure``."""
+    catalog = connections.get(old.catalog)
+    from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
+
+    with trouble_told(old.catalog):
+        _ensure_namespace(catalog, new.namespace, namespace_marks(new.catalog, key))
+        try:
+            catalog.rename_table((*old.namespace.split("."), old.name), (*new.namespace.split("."), new.name))
+        except (TableAlreadyExistsError, NoSuchTableError) as taken:
+            raise Exists(new.full_name) from taken
+
+
 def drop(connections: Connections, target: Target, *, purge: bool) -> None:
     """Takes a table out of its catalog; with ``purge`` its files are deleted too. A table that is gone already is fine."""
     from pyiceberg.exceptions import NoSuchTableError

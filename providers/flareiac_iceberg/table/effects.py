@@ -20,6 +20,7 @@ from flareiac_iceberg.table.changes import (
     MakeSnapshotTag,
     MoveColumn,
     MoveSnapshotTag,
+    MoveTable,
     RemovePartitionField,
     RemoveProperty,
     RenameColumn,
@@ -41,8 +42,10 @@ from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Branch, duration_tex
 
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."
-_READ_AS: Final = "Rows that are there read as the default; no file is rewritten."
-_NEW_ROWS: Final = "For rows that are written from now on; rows that are there keep what they read as."
+_NEW_ROWS: Final = (
+    "For new rows that name no value: batch writes and merges fill it in, Spark's streaming append leaves null. Rows that are there stay as "
+    "they are."
+)
 _UPGRADED: Final = {
     2: "Versions only go up. What knows version 1 only can no longer read or write the table.",
     3: "Versions only go up. What knows no version 3 can no longer read or write the table; PyIceberg 0.12 reads it, and writes no rows.",
@@ -50,6 +53,9 @@ _UPGRADED: Final = {
 _FROM_MAIN: Final = "It starts where main stands when this is applied."
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
 _ONLY_THERE: Final = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
+_SAME_TABLE: Final = (
+    "It stays the same table with the same files. Queries of others that use the old name fail."
+)
 _BY_ID: Final = "Iceberg finds columns by field id: old rows keep their values under the new name."
 
 
@@ -58,6 +64,8 @@ def step(change: Change) -> Step:  # one line for each member of the union
     match change:
         case CreateTable():
             return Step(text="create the table", effect=Effect.METADATA)
+        case MoveTable(old=old, new=new):
+            return Step(text=f"rename the table {old} to {new} in its catalog", effect=Effect.METADATA, why=_SAME_TABLE)
         case RenameColumn(path=path, new=new):
             return Step(text=f"rename column {path} to {new}", effect=Effect.METADATA, why=_BY_ID)
         case DropColumn(path=path):
@@ -65,7 +73,7 @@ def step(change: Change) -> Step:  # one line for each member of the union
             return Step(text=f"drop column {path}", effect=Effect.LOSES_DATA, why=why)
         case AddColumn(path=path, type=kind, required=required):
             text = f"add column {path} {kind}{' not null' if required else ''}{_filled(change)}{_place(change)}"
-            return Step(text=text, effect=Effect.METADATA, why="" if change.default is None else _READ_AS)
+            return Step(text=text, effect=Effect.METADATA, why="" if change.default is None else _NEW_ROWS)
         case WidenType(path=path, old=old, new=new):
             return Step(
                 text=f"widen column {path} from {old} to {new}",
@@ -197,6 +205,12 @@ def verdict(change: Change) -> Verdict:
     match change:
         case CreateTable():
             return _UNHURT
+        case MoveTable(old=old):
+            return Verdict(
+                writes=_stops(Relation.WRITES, f"a running query writes {old}, and there is no table of that name any more"),
+                streams_from=_stops(Relation.STREAMS_FROM, f"a running query reads {old}, and there is no table of that name any more"),
+                looks_up=_stops(Relation.LOOKS_UP, f"a running query reads {old}, and there is no table of that name any more"),
+            )
         case RenameColumn(path=path):
             return Verdict(
                 writes=_stops(
@@ -276,9 +290,7 @@ def verdict(change: Change) -> Verdict:
 
 def _without(change: AddColumn | SetNullability) -> str:
     if isinstance(change, AddColumn) and change.default is not None:
-        return (
-            f"a running query gives no {change.path}, and Iceberg's writer dies for want of a required column, also where it has a default"
-        )
+        return f"a running query gives no {change.path}; Iceberg's writer dies for want of a required column, also with a default"
     return f"a running query could still write files without {change.path}, which no one could read then"
 
 

@@ -100,8 +100,9 @@ class SchemaDraft:
         if change.comment:
             field["doc"] = change.comment
         if change.default is not None:
-            # Rows that are there read the first, rows to come get the second where they name no value.
-            field["initial-default"] = field["write-default"] = change.default
+            # No initial default: where Spark (Iceberg 1.11) filters by a column that files lack, it takes it for null and leaves out the
+            # rows that read as the default (measured). So rows that are there read null, whatever the filter.
+            field["write-default"] = change.default
         line = self.siblings(parent_of(change.path))
         line.insert(len(line) if change.after is None else self._position(line, change.after), field)
 

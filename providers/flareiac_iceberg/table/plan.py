@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
@@ -13,13 +13,12 @@ from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, 
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
+from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
 from flareiac_iceberg.table.refusals import moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
 from flareiac_iceberg.table.users import contradictions
 from flareiac_iceberg.table.writers import unacknowledged
-
-_PLACE = ("catalog", "namespace", "name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +141,13 @@ def _of_another_table(request: PlanRequest, desired: Attributes, observed: Prese
 def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Proposal:
     recorded, wanted = request.recorded, spec_of(desired)
     found = difference(wanted, _known(recorded), _known(observed))
+    move = move_of(recorded, desired, observed)
+    if move is not None:
+        found = replace(found, changes=(move, *found.changes))
     changes = attribute_changes(desired, recorded.attributes if recorded else None, wanted, found, request.project.root)
     blockers = (
         *_ownership(request, observed),
-        *_moved(request, desired),
+        *move_refusals(request, desired, observed, move),
         *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None, ever_sorted=_ever_sorted(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
         *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),
@@ -161,7 +163,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
             request,
             found,
             worth=state_only or upkeep or bool(blockers),
-            record=renamed or any(map(settled, changes)) or _written_by_others(request, observed),
+            record=renamed or any(map(settled, changes)) or _written_by_others(request, observed) or moved_already(recorded, desired, move),
         ),
         planned=desired,
         changes=changes,
@@ -251,22 +253,15 @@ def _another_table(request: PlanRequest, observed: Present) -> Blocker:
     )
 
 
-def import_id(attributes: Attributes) -> str:
-    """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
-    catalog = attributes["catalog"]
-    label = catalog.address.rpartition(".")[2] if isinstance(catalog, Reference) else str(catalog)
-    return f"{label}.{attributes['namespace']}.{attributes['name']}"
-
-
 def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
     recorded = request.recorded
-    if recorded is None or all(recorded.attributes[name] == desired[name] for name in _PLACE):
+    if recorded is None or all(recorded.attributes[name] == desired[name] for name in PLACE):
         return ()
     was, now = import_id(recorded.attributes), import_id(desired)
     blocker = Blocker(
         code="FII023",
         summary=f"the table {was} can not become {now}",
-        why="A table keeps its catalog, namespace and name; FlareIaC does not move tables yet.",
+        why="The old table is gone or is to be made anew, and a new name beside that leaves open which table is meant.",
         ways_out=(
             f"write the name of {was} again",
             f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten",
@@ -306,8 +301,7 @@ def _ever_sorted(observed: Present, found: Difference) -> tuple[str, ...]:
 
 def _needs_empty(found: Difference) -> bool:
     return any(
-        (isinstance(change, AddColumn) and change.required and change.default is None)
-        or (isinstance(change, SetNullability) and change.required)
+        (isinstance(change, AddColumn) and change.required) or (isinstance(change, SetNullability) and change.required)
         for change in found.changes
     )
 

@@ -1,7 +1,7 @@
 """Reads tables without any Iceberg library: one query for a namespace, and a metadata file only where something may have changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -12,6 +12,7 @@ from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
 from flareiac_iceberg.table.metadata import load_entry, taken_apart
+from flareiac_iceberg.table.move import FOUND_AT, TAKEN, is_elsewhere
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
 from flareiac_iceberg.table.writers import since
 
@@ -104,6 +105,22 @@ def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer]
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
         return Present(attributes=recorded.attributes, identity=since(recorded.identity, recorded.identity))
     return present(request, *load_entry(pointer, target.catalog))
+
+
+def observe_moving(request: ReadRequest, found: Observation) -> Observation:
+    """The same for a table that is to get another name, or has got it already. Raises ``Failure``."""
+    recorded, desired = request.recorded, request.desired
+    if recorded is None or desired is None or not is_elsewhere(recorded, desired):
+        return found
+    target = target_of(desired, request.references)
+    pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+    if isinstance(found, Present):
+        return replace(found, identity={**found.identity, TAKEN: pointer is not None})
+    if isinstance(found, Missing) and pointer is not None and not pointer.is_view:
+        there = present(request, *load_entry(pointer, target.catalog))
+        if there.identity["uuid"] == recorded.identity.get("uuid"):
+            return replace(there, identity={**there.identity, FOUND_AT: [target.namespace, target.name]})
+    return found
 
 
 def _view(target: Target) -> Diagnostic:

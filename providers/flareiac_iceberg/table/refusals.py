@@ -45,12 +45,12 @@ def _refused(change: Change, columns: Mapping[str, Column], has_data: bool) -> I
                     f'check new rows with an expect block: condition = "{path} is not null"',
                 ),
             )
-        case AddColumn(path=path, required=True, default=None) if has_data:
+        case AddColumn(path=path, required=True) if has_data:
             yield Blocker(
                 code="FII032",
                 summary=f"column {path} can not be added as not null",
                 why="The table has data, and rows that are there would have no value for it.",
-                ways_out=(f'leave "not null" out of the type of {path}', "give it a default, which needs format_version = 3"),
+                ways_out=(f'leave "not null" out of the type of {path}',),
             )
         case UpgradeFormat(old=old, new=new) if new < old:
             yield Blocker(

@@ -21,9 +21,8 @@ COLUMN: Final = Block(
         "tags": Attribute(type=ListType(STRING), description="Words kept with the column, in a table property.", effect="metadata only"),
         "default": Attribute(
             type=ANY,
-            description="What rows that are there read in a column that is added, and what new rows get that name no value. Needs "
-            "format_version = 3.",
-            effect="metadata only; a change holds for new rows",
+            description="What batch writes and merges put into new rows that name no value. Needs format_version = 3.",
+            effect="metadata only: for new rows",
         ),
     },
 )

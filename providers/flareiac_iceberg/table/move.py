@@ -1,0 +1,84 @@
+"""A table whose block says another namespace or name than the state: is it renamed in its catalog, and when can it not be? Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Blocker
+from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac_iceberg.table.changes import MoveTable
+
+PLACE: Final = ("catalog", "namespace", "name")
+FOUND_AT: Final = "found_at"
+"""In an identity: where the table was found when that is not the recorded place."""
+TAKEN: Final = "destination_taken"
+"""In an identity: whether another table has the name that the table is to get."""
+_WITHOUT_RENAME: Final = ("glue",)
+"""Catalogs that know no rename: a table would be entered anew and then removed, with two entries for one table in between."""
+
+
+def import_id(attributes: Attributes) -> str:
+    """``CATALOG.NAMESPACE.NAME``: the catalog by its block's label."""
+    catalog = attributes["catalog"]
+    label = catalog.address.rpartition(".")[2] if isinstance(catalog, Reference) else str(catalog)
+    return f"{label}.{attributes['namespace']}.{attributes['name']}"
+
+
+def is_elsewhere(recorded: Recorded | None, desired: Attributes | None) -> bool:
+    """Whether the block says another place than the one that is recorded."""
+    return recorded is not None and desired is not None and any(recorded.attributes[name] != desired[name] for name in PLACE)
+
+
+def move_of(recorded: Recorded | None, desired: Attributes, observed: Present) -> MoveTable | None:
+    """The rename that is still to do."""
+    if recorded is None or not is_elsewhere(recorded, desired) or recorded.attributes["catalog"] != desired["catalog"]:
+        return None
+    found: list[str] | None = observed.identity.get(FOUND_AT)
+    old = ".".join(found) if found else full_name(recorded.attributes)
+    return None if old == full_name(desired) else MoveTable(old=old, new=full_name(desired))
+
+
+def full_name(attributes: Attributes) -> str:
+    """``NAMESPACE.NAME``."""
+    return f"{attributes['namespace']}.{attributes['name']}"
+
+
+def moved_already(recorded: Recorded | None, desired: Attributes, move: MoveTable | None) -> bool:
+    """Whether the table is at its new place and only the state is behind."""
+    return move is None and is_elsewhere(recorded, desired)
+
+
+def move_refusals(request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None) -> Iterator[Blocker]:
+    """At most one blocker: another catalog, one without rename, or a name in use."""
+    recorded = request.recorded
+    if recorded is None or not is_elsewhere(recorded, desired):
+        return
+    was, now = import_id(recorded.attributes), import_id(desired)
+    stay = f"write the name of {was} again"
+    if recorded.attributes["catalog"] != desired["catalog"]:
+        yield Blocker(
+            code="FII023",
+            summary=f"the table {was} can not become {now}",
+            why="A table stays in its catalog: another one would have to enter its files, and both would change them from then on.",
+            ways_out=(stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+        )
+    elif move is not None and _kind(request, desired) in _WITHOUT_RENAME:
+        yield Blocker(
+            code="FII077",
+            summary=f"the table {was} can not become {now}: its catalog renames no tables",
+            why="A Glue catalog would have two entries for one table in between.",
+            ways_out=(stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+        )
+    elif move is not None and observed.identity.get(TAKEN):
+        yield Blocker(
+            code="FII078",
+            summary=f"the table {was} can not become {now}: there is a table or view of that name",
+            why="FlareIaC replaces nothing that it was not told to.",
+            ways_out=(stay, f"give the block a name that is free, or rename or drop {now} first"),
+        )
+
+
+def _kind(request: PlanRequest, desired: Attributes) -> str:
+    catalog = desired["catalog"]
+    resolved = request.references.get(catalog.address) if isinstance(catalog, Reference) else None
+    return str(resolved.attributes.get("type")) if resolved is not None else ""
