@@ -182,6 +182,17 @@ CHANGES = (
         ),
         restarted=("job.zoned",),
     ),
+    Change(
+        name="version 3, a default, a branch and a tag",
+        file="rides",
+        edits=(
+            (
+                '  namespace = "demo"\n',
+                '  namespace = "demo"\n  format_version = 3\n  branch "audit" { retain = "7d" }\n  tag "third" {}\n',
+            ),
+            ('}\ncheckpoint "rides"', '  column "kind" {\n    type = "string"\n    default = "web"\n  }\n}\ncheckpoint "rides"'),
+        ),
+    ),
 )
 
 
@@ -228,6 +239,26 @@ def test_plan_says_who_stops_and_so_it_is(running: Project, change: Change) -> N
     after = runs(running)
     assert tuple(job for job in JOBS if after[job] != before[job]) == change.restarted
     assert all(row["failures"] == 0 for row in running.status().values())
+
+
+def test_a_table_gets_another_name_and_its_old_one_back(running: Project) -> None:
+    """Its writer and its reader stop, and go on where they were under the new name."""
+    uuid = running.table("rides").metadata.table_uuid
+    new = '  namespace = "moved"\n  name = "trips"\n'
+    for edit in (('  namespace = "demo"\n', new), (new, '  namespace = "demo"\n')):
+        before = runs(running)
+        running.edit("rides", edit)
+        planned = running.plan(2)
+        assert "table.rides will be updated in-place" in planned
+        assert "rename the table" in planned
+        running.land(6)
+        running.apply()
+        running.land(6)
+        running.expect_rides("copy")
+        after = runs(running)
+        assert tuple(job for job in JOBS if after[job] != before[job]) == ("job.copy", "job.rides")
+    exact(running)
+    assert running.table("rides").metadata.table_uuid == uuid
 
 
 def test_a_column_that_a_job_still_names_stays(running: Project) -> None:

@@ -10,7 +10,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import ApplyRequest
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage
-from flareiac_spark.control import Finish, JobSpec, Marks, Output, job_spec_to_json
+from flareiac_spark.control import Finish, JobSpec, Marks, Output, Target, job_spec_to_json
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.asking import A_BATCH, A_WHILE, Asking
 from flareiac_spark.job.renewal import await_jvm, folders, target
@@ -20,7 +20,9 @@ def redirected(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
     """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint folder."""
     after = dict(folders(new).values())
     return tuple(
-        name for name, (folder, outputs) in folders(old).items() if folder in after and _ways(outputs, old) != _ways(after[folder], new)
+        name
+        for name, (folder, outputs) in folders(old).items()
+        if folder in after and not _same(_ways(outputs, old), _ways(after[folder], new))
     )
 
 
@@ -44,7 +46,16 @@ def finish_redirected(request: ApplyRequest, old: JobSpec, names: tuple[str, ...
             asking.ask(Finish(spec=spec, checkpoint=str(outputs[0].checkpoint), batch=found.in_flight), A_BATCH)
 
 
-def _ways(outputs: list[Output], spec: JobSpec) -> dict[str, object]:
-    """Where each output goes and by which marks; which table of that name it is, is a question of its own."""
-    found = {output.name: target(output, spec) for output in outputs}
-    return {name: (item.identifier, item.branch, item.epochs) for name, item in found.items()}
+def _ways(outputs: list[Output], spec: JobSpec) -> dict[str, Target]:
+    return {output.name: target(output, spec) for output in outputs}
+
+
+def _same(before: dict[str, Target], after: dict[str, Target]) -> bool:
+    """Whether every output goes where it went, by the same marks. A table under a new name is the same place; which table of one name it
+    is, is a question of its own."""
+    return before.keys() == after.keys() and all(_same_way(before[name], after[name]) for name in before)
+
+
+def _same_way(before: Target, after: Target) -> bool:
+    renamed = before.uuid is not None and before.uuid == after.uuid
+    return (before.identifier == after.identifier or renamed) and (before.branch, before.epochs) == (after.branch, after.epochs)
