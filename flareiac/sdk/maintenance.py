@@ -60,10 +60,14 @@ class RewriteManifests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireSnapshots:
-    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of branches and tags."""
+    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of branches and tags.
+
+    A branch's own retention comes before ``older_than_ms``; where one of ``held`` would go by it, nothing may.
+    """
 
     older_than_ms: int
     retain_last: int
+    held: tuple[int, ...] = ()
     kind: Literal["expire_snapshots"] = "expire_snapshots"
 
 
@@ -108,7 +112,7 @@ def encode_work(work: Work) -> Data:
 
 def decode_work(data: Data) -> Work:
     """The inverse of ``encode_work``. Raises KeyError or TypeError for what is none."""
-    return KINDS[data["kind"]](**data)
+    return KINDS[data["kind"]](**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

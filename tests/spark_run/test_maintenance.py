@@ -133,11 +133,13 @@ def test_snapshots_older_than_a_time_expire_and_the_newest_stay(kept: Kept) -> N
     assert (again.result["expired_snapshots"], again.found) == (0, False)
 
 
-def test_a_retention_of_the_main_branch_takes_nothing_that_is_younger(kept: Kept) -> None:
+def test_a_retention_of_a_branch_takes_nothing_that_is_held(kept: Kept) -> None:
     ids = kept.fill(3)
     kept.loaded().manage_snapshots().create_branch(ids[-1], "main", max_snapshot_age_ms=1, min_snapshots_to_keep=1).commit()
-    code, _detail = kept.refused(ExpireSnapshots(older_than_ms=now_ms() - DAY_MS, retain_last=1))
+    old = now_ms() - DAY_MS
+    code, _detail = kept.refused(ExpireSnapshots(older_than_ms=old, retain_last=1, held=(ids[1],)))
     assert (code, kept.snapshots()) == ("FIK118", set(ids))
+    assert kept.maintain(ExpireSnapshots(older_than_ms=old, retain_last=1, held=(ids[2],))).result["expired_snapshots"] == 2
 
 
 def test_a_table_whose_files_belong_to_others_keeps_them(kept: Kept) -> None:

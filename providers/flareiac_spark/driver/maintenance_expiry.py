@@ -2,11 +2,10 @@
 would take, before and after."""
 
 import time
-from typing import Any, Final
+from typing import Final
 
 from flareiac.sdk.maintenance import ExpireSnapshots, RemoveOrphans
 from flareiac_spark.driver.maintenance_marks import Bench, snapshots
-from flareiac_spark.driver.marks import ancestors
 from flareiac_spark.driver.refusal import Refusal
 
 _DAY_MS: Final = 24 * 3_600_000
@@ -15,13 +14,14 @@ _MEASURED: Final = 10_000
 
 
 def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | None]:
-    """Raises ``Refusal`` where Iceberg would take more than what is older: a retention of the main branch's own comes before ours."""
+    """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age that is asked for."""
     _refuse_without_gc(bench)
     table = bench.table
-    before = snapshots(table)
     planned = table.expireSnapshots().expireOlderThan(work.older_than_ms).retainLast(work.retain_last).apply()
     going = {int(snapshot.snapshotId()) for snapshot in planned}
-    _refuse_younger(bench, before, going, work.older_than_ms)
+    if held := going.intersection(work.held):
+        why = f"By a branch's own retention {len(held)} snapshots would go that a reader or writer needs, such as {min(held)}."
+        raise Refusal("BRANCH_RETENTION", why)
     counts = dict.fromkeys(("deleted_data_files", "deleted_delete_files", "deleted_manifests", "deleted_manifest_lists"), 0)
     if going:
         done = bench.actions.expireSnapshots(table).expireOlderThan(work.older_than_ms).retainLast(work.retain_last).execute()
@@ -69,20 +69,3 @@ def _bytes(bench: Bench, paths: list[str]) -> int | None:
 def _refuse_without_gc(bench: Bench) -> None:
     if str(bench.table.properties().get("gc.enabled") or "true").lower() == "false":
         raise Refusal("GC_DISABLED", "The table says gc.enabled = false: its files may belong to other tables, too.")
-
-
-def _refuse_younger(bench: Bench, times: dict[int, int], going: set[int], older_than_ms: int) -> None:
-    young = {snapshot for snapshot in going if times.get(snapshot, 0) >= older_than_ms}
-    if not young:
-        return
-    # Another branch's own retention was declared for it; the main one has the marks of writers and the places of readers.
-    held = [snapshot for snapshot in _main(bench.table) if snapshot in young]
-    if held:
-        raise Refusal(
-            "BRANCH_RETENTION",
-            f"The main branch has a retention of its own. {len(held)} snapshots would go by it that are not old enough, such as {held[0]}.",
-        )
-
-
-def _main(table: Any) -> list[int]:
-    return [int(snapshot.snapshotId()) for snapshot in ancestors(table, None)]

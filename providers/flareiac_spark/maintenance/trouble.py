@@ -29,8 +29,8 @@ _KNOWN: Final = {
     ),
     "BRANCH_RETENTION": (
         "FIK118",
-        "More snapshots would expire than are old enough",
-        "Nothing expired. Readers and writers may need them: raise the branch's own snapshot retention, or older_than.",
+        "A branch's own retention gives up what is needed",
+        "Nothing expired. Raise the branch's own snapshot retention, or let the reader or writer go on; plan names it.",
     ),
     "ORPHANS_TOO_YOUNG": ("FIK119", "Orphans must be older than 24 hours", "Nothing was removed. Raise older_than in orphan_removal."),
     "PREFIX_MISMATCH": (
