@@ -112,7 +112,8 @@ def encode_work(work: Work) -> Data:
 
 def decode_work(data: Data) -> Work:
     """The inverse of ``encode_work``. Raises KeyError or TypeError for what is none."""
-    return KINDS[data["kind"]](**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+    fields: Attributes = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    return KINDS[data["kind"]](**fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
