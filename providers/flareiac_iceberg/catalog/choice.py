@@ -3,12 +3,27 @@
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
-from flareiac_iceberg.catalog.spec import spec_of
+from flareiac_iceberg.catalog.spec import GLUE_NAME, spec_of
 
 
 def place_of(catalog: Resolved) -> str:
     """Which catalog it is, whatever it is called: two blocks of the same place see the same tables."""
     return spec_of(catalog.address, catalog.attributes).place
+
+
+def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
+    """Complains of names that this kind of catalog would change or refuse: Glue has small letters, digits and _, and one level."""
+    found = references.get(catalog.address)
+    if found is None or found.attributes.get("type") != "glue":
+        return
+    for attribute, name in names.items():
+        if isinstance(name, str) and not GLUE_NAME.fullmatch(name):
+            diagnostics.error(
+                "FII112",
+                f"{name!r} can not be a name in {catalog.address}",
+                "Glue knows small letters, digits and _ in names, and one level of namespaces. Write another name.",
+                attribute=(attribute,),
+            )
 
 
 def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:

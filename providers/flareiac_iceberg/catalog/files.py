@@ -2,9 +2,11 @@
 
 import errno
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, local_path, s3_settings
+
+_ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"
 
 
 def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
@@ -28,9 +30,9 @@ def _from_s3(bucket: str, key: str, settings: dict[str, str]) -> bytes:
         told = answer.response.get("Error", {})
         if told.get("Code") in ("NoSuchKey", "NoSuchBucket"):
             raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
-        raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')}") from None
+        raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})") from None
     except BotoCoreError as trouble:
-        raise OSError(errno.EIO, str(trouble)) from None
+        raise OSError(errno.EIO, f"{trouble} ({_ADVICE})") from None
     return content
 
 

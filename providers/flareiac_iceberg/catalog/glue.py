@@ -1,15 +1,12 @@
 """The tables and namespaces of AWS Glue, a few pages each, within bounded time. Reads only."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg.catalog.pointers import Pointer, unreadable
-from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GlueCatalog
-
-_NAME: Final = re.compile(r"[a-z0-9_]{1,252}")
+from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_NAME, GlueCatalog
 
 
 def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
@@ -47,14 +44,13 @@ def namespace(catalog: GlueCatalog, name: str) -> Mapping[str, str] | None:
 
 def check_name(catalog: GlueCatalog, namespace: str) -> None:
     """Glue has one level, and names that Hive can write. Raises ``Failure``."""
-    if not _NAME.fullmatch(namespace):
+    if not GLUE_NAME.fullmatch(namespace):
         raise Failure(_unusable(catalog, namespace))
 
 
 def _unusable(catalog: GlueCatalog, namespace: str) -> Diagnostic:
-    why = "Glue has one level of namespaces, and names of small letters, digits and _." if "." in namespace else "Glue knows small letters,"
-    why = why if why.endswith(".") else f"{why} digits and _ in names."
-    return error("FII112", f"{namespace} can not be a namespace of {catalog.address}", f"{why} Write another name.")
+    why = "Glue knows small letters, digits and _ in names, and one level of namespaces. Write another name."
+    return error("FII112", f"{namespace} can not be a namespace of {catalog.address}", why)
 
 
 def glue_client(catalog: GlueCatalog) -> Any:

@@ -29,7 +29,7 @@ class Entries(Mapping[str, Pointer]):
     """The entries of a namespace. Looking up a name asks for that table alone; iterating lists all names. Raises ``Failure``."""
 
     def __init__(self, catalog: RestCatalog, namespace: str) -> None:
-        self._server, self._namespace = _server(catalog), namespace
+        self._server, self._namespace = server(catalog), namespace
         self._known: dict[str, Pointer | None] = {}
 
     def __getitem__(self, name: str) -> Pointer:
@@ -78,18 +78,18 @@ class Entries(Mapping[str, Pointer]):
 
 def namespace(catalog: RestCatalog, name: str) -> Mapping[str, str] | None:
     """The properties of a namespace, or None. Raises ``Failure``."""
-    server = _server(catalog)
-    answer = server.get(server.path_of(name))
+    found = server(catalog)
+    answer = found.get(found.path_of(name))
     if answer is None:
         return None
     properties = answer.get("properties") or {}
     if not isinstance(properties, dict):
-        raise server.trouble("its answer about a namespace has no properties")
+        raise found.trouble("its answer about a namespace has no properties")
     return {str(key): str(value) for key, value in properties.items()}
 
 
 @lru_cache(maxsize=64)
-def _server(catalog: RestCatalog) -> "_Server":
+def server(catalog: RestCatalog) -> "_Server":
     """One for each catalog, which has its configuration and token; a server that could not be reached is not remembered."""
     return _Server(catalog)
 

@@ -1,6 +1,7 @@
 """The typed record of a catalog, one kind each, from its canonical attributes. Pure."""
 
 import os.path
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,7 @@ class GlueCatalog(_Catalog):
 
 
 CatalogSpec: TypeAlias = SqliteCatalog | PostgresCatalog | RestCatalog | GlueCatalog
+GLUE_NAME: Final = re.compile(r"[a-z0-9_]{1,252}")
 PARAMETERS: Final = ("sslmode", "sslrootcert")
 """Parameters of a PostgreSQL URI that mean the same to both of the drivers."""
 

@@ -12,6 +12,8 @@ from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
 
 _MARKS = ("exists", "flareiac.created-by")
+_BY_OTHERS = ("location", "owner")
+"""Properties that engines and servers write by themselves."""
 
 
 class NamespaceDriver:
@@ -33,7 +35,7 @@ class NamespaceDriver:
         if found is None:
             return Missing(reason=f"the catalog has no namespace {frame['name']}")
         properties = {name: value for name, value in found.items() if name not in _MARKS}
-        declared = {**(frame["properties"] or {}), **((request.desired or {}).get("properties") or {})}
+        declared = {*_BY_OTHERS, *(frame["properties"] or {}), *((request.desired or {}).get("properties") or {})}
         return Present(
             attributes=dict(frame) | {"properties": properties},
             identity={"created_by": found.get("flareiac.created-by")},

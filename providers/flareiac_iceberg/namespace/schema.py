@@ -10,7 +10,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import not_empty, one_of
-from flareiac_iceberg.catalog.choice import chosen_catalog, place_of
+from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.table.canonical import check_namespace
 
 SCHEMA: Final = Block(
@@ -47,8 +47,10 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
                 "FII065", f'The property "{key}" can not be set', "It is kept for marks of its own.", attribute=("properties",)
             )
     properties = wanted.get("properties")
+    catalog = chosen_catalog(wanted.get("catalog"), references, diagnostics)
+    check_names(catalog, references, diagnostics, name=name)
     return {
-        "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
+        "catalog": catalog,
         "name": check_namespace(name, ("name",), diagnostics),
         "properties": None if properties is None else dict(sorted(properties.items())),
         "on_destroy": wanted.get("on_destroy") or "retain",

@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.choice import chosen_catalog, place_of
+from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
@@ -72,10 +72,14 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     wanted = decoded.attributes
     _refuse_unknown(wanted, diagnostics)
     columns = _columns(wanted.get("column"), wanted.get("format_version"), diagnostics)
-    return {
+    place: Attributes = {
         "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
         "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
         "name": _name(wanted.get("name") or decoded.name, diagnostics),
+    }
+    check_names(place["catalog"], references, diagnostics, namespace=place["namespace"], name=place["name"])
+    return {
+        **place,
         "identifier": _identifier(wanted.get("identifier"), columns, diagnostics),
         "columns": None if columns is None else {path: column_data(column) for path, column in columns.items()},
         "column_order": None if columns is None else list(columns),
