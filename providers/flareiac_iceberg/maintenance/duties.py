@@ -129,7 +129,7 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
         text += f", and free {count(files[0], 'data file')}"
     if found.expiry.refs:
         text += f"; drops {', '.join(found.expiry.refs)}, whose own time has passed"
-    work = ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last)
+    work = ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last, held=found.needed)
     return case.due(text, work, of=of, forecast=forecast, held=found.held, diagnostics=found.diagnostics)
 
 

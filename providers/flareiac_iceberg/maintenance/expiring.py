@@ -25,7 +25,10 @@ class Floor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing can go at all."""
+    """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing can go at all.
+
+    ``needed``: the snapshots that holders need.
+    """
 
     wanted: int
     cutoff: int
@@ -33,6 +36,7 @@ class Reach:
     held: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     blocked: str = ""
+    needed: tuple[int, ...] = ()
 
 
 def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None:
@@ -67,7 +71,8 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
         told = (*told, *(_branch_rules(floor) for floor in broken))
         why = f"{broken[0].hold.holder} needs a snapshot that the own retention of its branch gives up"
         return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=told, blocked=why)
-    return Reach(wanted=wanted, cutoff=cutoff, expiry=allowed, held=held, diagnostics=told)
+    needed = tuple(sorted({item for floor in known for item in floor.needed}))
+    return Reach(wanted=wanted, cutoff=cutoff, expiry=allowed, held=held, diagnostics=told, needed=needed)
 
 
 _NOTHING = Expiry(snapshots=frozenset(), refs=())

@@ -81,6 +81,7 @@ def test_nothing_goes_that_is_needed(case: tuple[History, SnapshotExpiry, tuple[
         assert not gone & set(hold.snapshots)
         if hold.since_ms is not None:
             assert not {item for item in gone if history.times[item] >= hold.since_ms}
+        assert found.blocked or set(hold.snapshots) & set(history.times) <= set(found.needed)
         if hold.unknown:
             assert not gone
             assert not found.expiry.refs
@@ -138,6 +139,7 @@ def test_a_reader_keeps_its_snapshot_and_all_after_it() -> None:
     hold = Hold(subject="table.t", holder="job.r", reason="it reads on from snapshot 3", snapshots=(3,), moved_ms=NOW - 30 * HOUR)
     found = reach(history, WANTED, (hold,), NOW)
     assert found.expiry.snapshots == {1, 2}
+    assert found.needed == (3,)
     assert found.cutoff == history.times[3]
     assert found.held == (
         f"job.r: it reads on from snapshot 3, so what was committed since {_at(history.times[3])} stays; it last moved 30h ago",
