@@ -1,0 +1,4 @@
+catalog "lake" {
+  uri       = "sqlite:///lake/catalog.db"
+  warehouse = "lake/warehouse"
+}

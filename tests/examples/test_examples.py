@@ -1,0 +1,96 @@
+"""The examples, run as a person runs them, in a directory of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def told(name: str, work: Path, **settings: str) -> str:
+    """What an example prints."""
+    variables = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "NO_COLOR": "1",
+        "CI": "",
+        "PYTHONWARNINGS": "ignore",
+    }
+    done = subprocess.run(
+        ["bash", str(EXAMPLES / name / "run.sh"), str(work)],
+        env={**os.environ, **variables, **settings},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert "Traceback" not in done.stdout, done.stdout
+    assert done.stdout.endswith("##### Done.\n"), done.stdout[-2000:]
+    return done.stdout
+
+
+def expect(said: str, *texts: str) -> None:
+    """Each text follows the one before it."""
+    at = 0
+    for text in texts:
+        found = said.find(text, at)
+        assert found >= 0, f"{text!r} is missing after {said[max(0, at - 200) : at]!r} in:\n{said}"
+        at = found + len(text)
+
+
+def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:
+    expect(
+        told("import-lake", tmp_path / "work"),
+        "Wrote 3 imports to sales.flare.hcl",
+        'partition_by   = [day("ts")]',
+        "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.",
+        "Resources: 3 imported",
+        "No changes.",
+        "add column email string [metadata only]",
+        "No changes.",
+    )
+
+
+def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path) -> None:
+    expect(
+        told("partition-evolution", tmp_path / "work"),
+        "1 files by ts_day",
+        'partition by hour("ts") [metadata only]',
+        "in one commit",
+        "No changes.",
+        "1 files by ts_day",
+        "files by ts_hour, visitor_bucket_2",
+        "96 rows in all",
+    )
+
+
+@pytest.mark.jvm
+def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> None:
+    expect(
+        told("maintenance-only", tmp_path / "work", JAVA_HOME=str(java_home)),
+        "24 rows in 12 files",
+        "compaction: 12 small files of more than 10",
+        "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy. Due: 2.",
+        "Maintained: 2.",
+        "24 rows in 1 files, 2 snapshots",
+        "No changes.",
+        "table.measurements    24",
+        "30 rows in 4 files",
+    )
+
+
+@pytest.mark.jvm
+def test_only_what_passes_is_published(tmp_path: Path, java_home: Path) -> None:
+    expect(
+        told("write-audit-publish", tmp_path / "work", JAVA_HOME=str(java_home)),
+        "main: 0 orders, audit: 2 orders",
+        "published\nmain: 2 orders, audit: 2 orders",
+        "not published: orders [3]",
+        "main: 2 orders, audit: 3 orders",
+        "No changes.",
+        "stopped",
+    )
