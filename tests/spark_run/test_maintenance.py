@@ -176,3 +176,24 @@ def test_rows_are_deleted_by_whole_files_and_else_one_by_one(kept: Kept) -> None
     head = kept.loaded().metadata.current_snapshot_id
     none = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms), key="k3")
     assert (none.result["deleted_rows"], none.result["snapshot_after"]) == (0, head)
+
+
+def test_rows_are_counted_where_files_of_deletes_stand_beside_them(kept: Kept) -> None:
+    """Summaries count rows of data files, dead ones too."""
+    with kept.loaded().transaction() as change:
+        change.set_properties({"write.delete.mode": "merge-on-read"})
+    kept.append(row(1, day=1), row(2, day=2))
+    kept.append(row(3, day=1), row(4, day=2))
+    before_ms = int(row(0, day=2)["ts"].timestamp() * 1000)
+    deleted = kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=before_ms))
+    assert (deleted.result["deleted_rows"], kept.numbers(), kept.summary()["total-records"]) == (2, [2, 4], "4")
+    files = int(kept.summary()["total-delete-files"])
+    assert files > 0
+
+    again = kept.maintain(RewriteDeleteFiles(options={"rewrite-all": "true"}), key="k2")
+    assert (again.result["rewritten_delete_files"], again.result["rows_before"], again.result["rows_after"]) == (files, 2, 2)
+    work = RewriteDataFiles(strategy="binpack", options={"rewrite-all": "true", "remove-dangling-deletes": "true"})
+    done = kept.maintain(work, key="k3")
+    assert (done.result["rewritten_files"], done.result["added_files"]) == (2, 1)
+    assert (done.result["rows_before"], done.result["rows_after"], kept.numbers()) == (2, 2, [2, 4])
+    assert kept.maintain(work, key="k3").found
