@@ -28,7 +28,7 @@ def empty_snapshot(connections: Connections, target: Target, metadata: Attribute
         "snapshot-id": snapshot_id,
         "timestamp-ms": int(time.time() * 1000),
         "manifest-list": location,
-        "summary": {"operation": "append", **dict.fromkeys(_ZEROS, "0")},
+        "summary": {"operation": "append", "flareiac.starts": "branch", **dict.fromkeys(_ZEROS, "0")},
         "schema-id": schema_of(metadata).get("schema-id", 0),
     }
     if version > 1:
