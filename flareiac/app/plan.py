@@ -54,7 +54,8 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     diagnostics = Diagnostics()
     loaded = loaded or bench.load_state()
     _warn_of_interruption(loaded, diagnostics)
-    data = _recorded_data(loaded.snapshot) if request.refresh is Refresh.NONE else bench.read_data
+    alone = request.refresh is Refresh.NONE or request.options.destroy  # letting go of everything must not need what others own
+    data = _recorded_data(loaded.snapshot) if alone else bench.read_data
     configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)

@@ -81,6 +81,20 @@ def test_what_can_not_be_read_is_told_with_its_place(project: Path, break_it: ob
     assert "Traceback" not in plan.text
 
 
+def test_what_others_took_away_does_not_keep_anybody_from_letting_go(project: Path) -> None:
+    make_lake(project)
+    (project / "main.flare.hcl").write_text(PROJECT[: PROJECT.index('job "copy"')])
+    with shell(project) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        catalog = catalog_of(project)
+        catalog.drop_table("sales.events")
+        catalog.close()
+        assert commands.flareiac("plan").code == 1
+        assert commands.flareiac("plan", "-refresh=none").code == 0
+        done = commands.flareiac("destroy", "-auto-approve")
+    assert done.code == 0, done.text
+
+
 def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
     make_lake(project)
     (project / "main.flare.hcl").write_text(

@@ -35,6 +35,6 @@ class DataTableDriver:
 
 
 def _lasting(observed: Attributes) -> Attributes:
-    """Without comments and tags, which change nothing for those who read rows."""
-    columns = {path: {**column, "comment": None, "tags": None} for path, column in observed["columns"].items()}
+    """Without comments, tags and defaults, which change nothing for those who read rows."""
+    columns = {path: {**column, "comment": None, "tags": None, "default": None} for path, column in observed["columns"].items()}
     return {name: observed[name] for name in READ if name in observed} | {"columns": columns}

@@ -55,6 +55,8 @@ def _column(spec: TableSpec, path: str) -> Attributes:
         found["comment"] = column.comment
     if column.tags:
         found["tags"] = list(column.tags)
+    if column.default is not None:
+        found["default"] = column.default
     return found
 
 

@@ -180,9 +180,13 @@ def _sayable(observed: Present, place: Place, references: References, project: P
         desired, trouble = _canonical(body, place, references, project)
         if not trouble:
             break
-        name = str(trouble[0].attribute[0]) if trouble[0].attribute else ""
+        name, *rest = map(str, trouble[0].attribute or ("",))
         if name not in body or name in ("catalog", "namespace", "name"):
             return None, [_sentence(trouble[0])]
+        if name == "column" and rest[1:] and rest[1] in ("comment", "tags", "default"):
+            body[name][rest[0]].pop(rest[1])
+            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {_sentence(trouble[0])}")
+            continue
         for each in (name, *(_ON_COLUMNS if name == "column" else ())):
             body.pop(each, None)
         what = "The columns, and what is made of them, are" if name == "column" else f"{name} is"

@@ -1,6 +1,7 @@
 """A lake that other tools filled becomes configuration that plans empty."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,25 @@ def test_two_catalogs_are_told_apart_and_labels_that_are_taken_are_not_used_agai
     assert 'table "sales_codec" {' in done.out
     assert "catalog        = catalog.lake" in done.out
     assert (unclear.code, "FII180" in unclear.err) == (1, True)
+
+
+def test_defaults_of_columns_and_what_others_named_are_no_change(project: Path) -> None:
+    (project / "a.flare.hcl").write_text(
+        'table "a" {\n  namespace = "n"\n  format_version = 3\n'
+        '  column "n" {\n    type = "int"\n    default = 7\n  }\n'
+        '  column "s" {\n    type = "string"\n    default = "$${a}"\n  }\n'
+        '  branch "audit" { retain = "7d" }\n}\n'
+    )
+    with shell(project) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        (project / "a.flare.hcl").unlink()
+        shutil.rmtree(project / ".flareiac" / "state")
+        imported(commands, "lake.n.*")
+        text = (project / "imported.flare.hcl").read_text()
+        assert 'default = "$${a}"' in text
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
+        assert commands.flareiac("drift").code == 0
 
 
 def test_a_table_that_changes_format_is_imported_as_it_is(project: Path) -> None:
