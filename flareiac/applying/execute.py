@@ -222,7 +222,8 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
         text = "; ".join(item.summary for item in outcome.diagnostics)
         recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
-    kept = None if operation.verb in (Verb.DELETE, Verb.QUIESCE) else record_of(resource, outcome, request, execution.types)
+    nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
+    kept = None if nothing else record_of(resource, outcome, request, execution.types)
     recording.succeed(operation.id, resource.address, kept, forgotten=operation.verb is Verb.DELETE)
     return outcome.messages
 

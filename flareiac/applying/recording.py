@@ -9,7 +9,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.kill_points import reach
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Recovered, Result, decode_entry, encode_entry, replay
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_dropped
 from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10
@@ -72,6 +72,7 @@ class Recording:
         self._lock = threading.Lock()
         self._snapshot = loaded.snapshot
         self._resources = dict(loaded.snapshot.resources)
+        self._dropped = dict(loaded.snapshot.dropped)
         self.apply_id = apply_id
 
     @property
@@ -98,6 +99,7 @@ class Recording:
         with self._lock:
             if forgotten:
                 self._resources.pop(address, None)
+                self._dropped = with_dropped(self._dropped, record) if record is not None else self._dropped
             elif record is not None:
                 self._resources[address] = record
         reach("apply.result")
@@ -120,7 +122,13 @@ class Recording:
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
         with self._lock:
-            final = replace(self._snapshot, serial=self._snapshot.serial + 1, resources=dict(self._resources), outputs=dict(outputs))
+            final = replace(
+                self._snapshot,
+                serial=self._snapshot.serial + 1,
+                resources=dict(self._resources),
+                dropped=dict(self._dropped),
+                outputs=dict(outputs),
+            )
         self._store.write_snapshot(encode_snapshot(final), expect=self._loaded.revision, lease=self._lease)
         reach("apply.snapshot")
         return final

@@ -38,7 +38,9 @@ def settle(
             record = replace(blank, attributes=outcome.attributes, identity=outcome.identity or {}, resolved=kept)
         if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
-            recording.succeed(operation_id, request.address, record, forgotten=request.action == Verb.DELETE)
+            deleted = request.action == Verb.DELETE
+            kept_of = record if not deleted or outcome.revivable else None
+            recording.succeed(operation_id, request.address, kept_of, forgotten=deleted)
             emit(Note(message=f"{request.address}: the interrupted apply had done this ({request.action}); recorded."))
         else:
             recording.fail(operation_id, request.address, "interrupted before it took effect", record)

@@ -2,7 +2,7 @@
 
 import typer
 
-from flareiac.cli import checkpoint, core, importing, running, start, state
+from flareiac.cli import checkpoint, core, importing, running, start, state, undrop
 from flareiac.cli import table as tables
 from flareiac.cli.exit_codes import table
 
@@ -17,7 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
-for group in (start, core, running, importing):
+for group in (start, core, running, importing, undrop):
     group.register(app)
 app.add_typer(state.app, name="state")
 app.add_typer(checkpoint.app, name="checkpoint")

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from flareiac.kernel.data import Data, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record, with_dropped
 from flareiac.sdk.state import Damaged
 
 
@@ -33,7 +33,10 @@ class Intent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """An operation ended. ``record`` is what is recorded now; ``forgotten`` when the resource left the state; ``error`` when it failed."""
+    """An operation ended. ``record`` is what is recorded now; ``error`` when it failed.
+
+    ``forgotten``: the resource left the state; ``record`` is then what it takes to bring it back, if that can be.
+    """
 
     apply: str
     id: str
@@ -131,6 +134,7 @@ def decode_entry(content: bytes, where: str) -> Entry:
 def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
     """The state after the journal's records, and the apply that they leave open, if any."""
     resources, outputs, lineage = dict(snapshot.resources), dict(snapshot.outputs), snapshot.lineage
+    dropped = dict(snapshot.dropped)
     interrupted: Interrupted | None = None
     count = 0
     for entry in entries:
@@ -147,6 +151,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
                     interrupted.results[entry.id] = entry.error is None
                 if entry.forgotten:
                     resources.pop(entry.address, None)
+                    dropped = with_dropped(dropped, entry.record) if entry.record else dropped
                 elif entry.record:
                     resources[entry.address] = entry.record
             case Outputs():
@@ -155,5 +160,5 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
                 interrupted = None
             case _:
                 pass
-    state = Snapshot(lineage=lineage, serial=snapshot.serial, resources=resources, outputs=outputs, features=snapshot.features)
+    state = replace(snapshot, lineage=lineage, resources=resources, outputs=outputs, dropped=dropped)
     return Recovered(snapshot=state, interrupted=interrupted, entries=count)

@@ -13,6 +13,7 @@ from flareiac.sdk.state import Damaged
 
 FORMAT_VERSION = 1
 KNOWN_FEATURES: frozenset[str] = frozenset()
+KEPT_DROPPED = 100
 _NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 
 
@@ -47,6 +48,8 @@ class Snapshot:
     resources: Mapping[str, ResourceRecord] = field(default_factory=dict)
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     features: tuple[str, ...] = ()
+    dropped: Mapping[str, ResourceRecord] = field(default_factory=dict)
+    """What was deleted and can be brought back, by the address it had; the newest last, at most ``KEPT_DROPPED``."""
 
     def with_record(self, address: str, record: ResourceRecord | None) -> "Snapshot":
         """The snapshot with one resource recorded anew, or forgotten."""
@@ -54,6 +57,12 @@ class Snapshot:
         if record is not None:
             resources[address] = record
         return replace(self, resources=resources)
+
+
+def with_dropped(dropped: Mapping[str, ResourceRecord], record: ResourceRecord) -> dict[str, ResourceRecord]:
+    """These and one more; the oldest go when there are too many."""
+    found = {address: item for address, item in dropped.items() if address != record.address} | {record.address: record}
+    return dict(list(found.items())[-KEPT_DROPPED:])
 
 
 def new_snapshot() -> Snapshot:
@@ -104,6 +113,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
             name: {"value": to_json(output.value), "sensitive": output.sensitive} for name, output in sorted(snapshot.outputs.items())
         },
         "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
+        **({"dropped": [encode_record(record) for record in snapshot.dropped.values()]} if snapshot.dropped else {}),
     }
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
@@ -124,6 +134,7 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
             serial=int(document["serial"]),
             features=tuple(document["features"]),
             resources={record.address: record for record in records},
+            dropped={record.address: record for record in map(decode_record, document.get("dropped", ()))},
             outputs={
                 name: OutputValue(value=from_json(item["value"]), sensitive=bool(item["sensitive"]))
                 for name, item in _mapping(document["outputs"]).items()

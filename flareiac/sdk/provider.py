@@ -209,11 +209,15 @@ class ApplyRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky step."""
+    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky step.
+
+    ``revivable``: it was deleted, and what is recorded of it here is enough to bring it back.
+    """
 
     attributes: Attributes
     identity: Attributes
     messages: tuple[str, ...] = ()
+    revivable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,6 +366,17 @@ class Restoring(Protocol):
 
     def restore(self, request: ApplyRequest) -> Outcome:
         """Sets it back. ``request.payload`` is the one of a ``WayBack``, and nothing else is done."""
+        ...
+
+
+@runtime_checkable
+class Reviving(Protocol):
+    """A driver whose deleted resources can be brought back as long as what they were made of is there."""
+
+    def revive(self, request: ApplyRequest) -> Outcome:
+        """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its attributes are what is recorded
+        from now on. ``action`` is ``revive``, also when it is settled.
+        """
         ...
 
 

@@ -31,12 +31,13 @@ from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, MoveTable, SetProperty, SetTableComment, SetTag, decode
-from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, rename, requirements
+from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, register, rename, requirements
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates, version_after
-from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
+from flareiac_iceberg.table.history import commits
+from flareiac_iceberg.table.metadata import created_by, load, load_entry, taken_apart
 from flareiac_iceberg.table.read import Target, group, key_of, observe, observe_moving, requested, target_of
 from flareiac_iceberg.table.restore import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
@@ -118,7 +119,38 @@ class TableDriver:
             return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
         kept = "" if purge else f"; its last metadata file is {location}"
         identity = {**recorded.identity, "metadata_location": location}
-        return Applied(attributes=recorded.attributes, identity=identity, messages=(f"dropped {target.full_name}{kept}",))
+        way = "" if purge else f"; flareiac undrop {request.address} brings it back"
+        return Applied(
+            attributes=recorded.attributes,
+            identity=identity,
+            messages=(f"dropped {target.full_name}{kept}{way}",),
+            revivable=not purge,
+        )
+
+    def revive(self, request: ApplyRequest) -> Outcome:
+        """Enters a dropped table in its catalog again, as its last known metadata file says; never over another table."""
+        try:
+            recorded = _recorded(request)
+            target = target_of(recorded.attributes, request.references)
+            there = self._metadata(target)
+            if there is None:
+                register(self._connections, target, self._last_known(target, recorded), request.key)
+                there = self._metadata(target)
+            if there is None or there[1]["table-uuid"] != recorded.identity.get("uuid"):
+                return NotApplied(diagnostics=(_not_revived(target),))
+            return _revived(recorded, there, target)
+        except Exists:
+            return NotApplied(diagnostics=(_not_revived(target),))
+        except Failure as failure:
+            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+
+    @staticmethod
+    def _last_known(target: Target, recorded: Recorded) -> str:
+        """The metadata file to enter, once it is sure that it is there and of this table. Raises ``Failure``."""
+        location: str = recorded.identity["metadata_location"]
+        if load(location, target.catalog)["table-uuid"] != recorded.identity.get("uuid"):
+            raise Failure(_not_revived(target))
+        return location
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
@@ -185,7 +217,12 @@ class TableDriver:
         if request.action == "delete":
             recorded = _recorded(request)
             gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
-            return Applied(attributes=recorded.attributes, identity=recorded.identity) if gone else None
+            kept = request.payload["mode"] != "purge"
+            return Applied(attributes=recorded.attributes, identity=recorded.identity, revivable=kept) if gone else None
+        if request.action == "revive":
+            recorded = _recorded(request)
+            same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")
+            return _revived(recorded, found, target_of(attributes, request.references)) if found and same else None
         planned = _planned(request)
         if found is None:
             return None
@@ -387,6 +424,23 @@ def _written_meanwhile(target: Target) -> Diagnostic:
         "FII073",
         f"The table {target.full_name} was written while it was to be set back",
         "Somebody else writes it. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, and try again.",
+    )
+
+
+def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target) -> Applied:
+    """It stays when its block is not written again: the apply after this must not drop it once more."""
+    total = next((item.total for item in commits(found[1], 1)), 0)
+    rows_text = "" if total is None else f", with {total} rows"
+    said = (f"{target.full_name} is back{rows_text}", "write its block again before the next apply, or it is forgotten (and stays)")
+    return _applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
+
+
+def _not_revived(target: Target) -> Diagnostic:
+    return error(
+        "FII088",
+        f"The table {target.full_name} can not be brought back",
+        "There is another table of this name, or its metadata file is no longer its own. Nothing was changed. Rename or drop the other "
+        "table first.",
     )
 
 

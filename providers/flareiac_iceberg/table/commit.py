@@ -124,6 +124,19 @@ def rename(connections: Connections, old: Target, new: Target, key: str) -> None
             raise Exists(new.full_name) from taken
 
 
+def register(connections: Connections, target: Target, location: str, key: str) -> None:
+    """Enters a table in its catalog by its metadata file; a missing namespace is made. Raises ``Exists`` or ``Failure``."""
+    catalog = connections.get(target.catalog)
+    from pyiceberg.exceptions import TableAlreadyExistsError
+
+    with trouble_told(target.catalog):
+        _ensure_namespace(catalog, target.namespace, namespace_marks(target.catalog, key))
+        try:
+            catalog.register_table((*target.namespace.split("."), target.name), location)
+        except TableAlreadyExistsError as taken:
+            raise Exists(target.full_name) from taken
+
+
 def drop(connections: Connections, target: Target, *, purge: bool) -> None:
     """Takes a table out of its catalog; with ``purge`` its files are deleted too. A table that is gone already is fine."""
     from pyiceberg.exceptions import NoSuchTableError

@@ -43,8 +43,8 @@ from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Branch, duration_tex
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."
 _NEW_ROWS: Final = (
-    "For new rows that name no value: batch writes and merges fill it in, Spark's streaming append leaves null. Rows that are there stay as "
-    "they are."
+    "For new rows that name no value: batch writes and merges fill it in, Spark's streaming append leaves null. Rows that are there keep "
+    "what they have."
 )
 _UPGRADED: Final = {
     2: "Versions only go up. What knows version 1 only can no longer read or write the table.",
@@ -53,9 +53,7 @@ _UPGRADED: Final = {
 _FROM_MAIN: Final = "It starts where main stands when this is applied."
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
 _ONLY_THERE: Final = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
-_SAME_TABLE: Final = (
-    "It stays the same table with the same files. Queries of others that use the old name fail."
-)
+_SAME_TABLE: Final = "It stays the same table with the same files. Queries of others that use the old name fail."
 _BY_ID: Final = "Iceberg finds columns by field id: old rows keep their values under the new name."
 
 
