@@ -22,14 +22,19 @@ _CURVED: Final = frozenset({"boolean", "int", "long", "float", "double", "string
 """What Iceberg 1.11 can lay on a z-order curve."""
 _NESTED: Final = frozenset({"struct", "list", "map"})
 
-_GROUPS: Final = ("max-files-to-rewrite", "rewrite-job-order")
-_DATA_OPTIONS: Final = (*_GROUPS, "use-starting-sequence-number", "remove-dangling-deletes", "output-spec-id")
+_DATA_OPTIONS: Final = (
+    "max-files-to-rewrite",
+    "rewrite-job-order",
+    "use-starting-sequence-number",
+    "remove-dangling-deletes",
+    "output-spec-id",
+)
 _SORT_OPTIONS: Final = ("compression-factor", "shuffle-partitions-per-file")
 OPTIONS: Final = {
     "binpack": _DATA_OPTIONS,
     "sort": (*_DATA_OPTIONS, *_SORT_OPTIONS),
     "zorder": (*_DATA_OPTIONS, *_SORT_OPTIONS, "var-length-contribution", "max-output-size"),
-    "delete_rewrite": _GROUPS,
+    "delete_rewrite": ("rewrite-job-order",),
 }
 """The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has rows (measured)."""
 OWN_OPTIONS: Final = {

@@ -131,7 +131,7 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
     if not found["rewritten_files"]:
         text = f"{count(found['files'], 'position delete file')}, no partition has {settings.min_input_files} small ones"
         return case.idle(text, of=snapshot)
-    forecast = {"rewritten_delete_files": found["rewritten_files"]} if "max-files-to-rewrite" not in settings.options else {}
+    forecast = {"rewritten_delete_files": found["rewritten_files"]}
     text = (
         f"{count(found['small'], 'small position delete file')} of {found['files']:,}: rewrite {found['rewritten_files']:,} "
         f"({size(found['rewritten_bytes'])}) into at most {found['added_files']:,}"

@@ -89,12 +89,10 @@ def _always(every: str | None = None) -> dict[str, Attribute]:
     }
 
 
-_PARTIAL: Final = Attribute(
-    type=ANY,
-    description="Commits groups of files as they get ready, instead of all in one: { max_commits = 10, max_failed_commits = 10 }.",
-    validators=(_entries(max_commits=_whole(1), max_failed_commits=_whole(0)),),
-    effect=_NEXT,
-)
+def _partial(description: str, **entries: Validator) -> Attribute:
+    return Attribute(type=ANY, description=description, validators=(_entries(**entries),), effect=_NEXT)
+
+
 _OPTIONS: Final = Attribute(type=MapType(STRING), description="Further options of Iceberg's action, by Iceberg's names.", effect=_NEXT)
 
 COMPACTION: Final = Block(
@@ -133,7 +131,11 @@ COMPACTION: Final = Block(
         "delete_file_threshold": _number("A file with so many delete files is rewritten. Default: not a reason."),
         "max_file_group_size": _size("The most that is rewritten in one piece.", "100GB"),
         "max_concurrent_groups": _number("Pieces that are rewritten at the same time.", 5),
-        "partial_progress": _PARTIAL,
+        "partial_progress": _partial(
+            "Commits groups of files as they get ready, instead of all in one: { max_commits = 10, max_failed_commits = 10 }.",
+            max_commits=_whole(1),
+            max_failed_commits=_whole(0),
+        ),
         "rewrite_all": Attribute(
             type=BOOL, description="Rewrites every file, whatever its size; needs every.", default=False, effect=_NEXT
         ),
@@ -179,7 +181,9 @@ DELETE_REWRITE: Final = Block(
         "min_input_files": _number("So many small delete files of one partition are worth a rewrite.", 5),
         "max_file_group_size": _size("The most that is rewritten in one piece.", "100GB"),
         "max_concurrent_groups": _number("Pieces that are rewritten at the same time.", 5),
-        "partial_progress": _PARTIAL,
+        "partial_progress": _partial(
+            "Commits groups of files as they get ready, instead of all in one: { max_commits = 10 }.", max_commits=_whole(1)
+        ),
         "options": _OPTIONS,
     },
 )
