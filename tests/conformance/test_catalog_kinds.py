@@ -1,16 +1,20 @@
 """What every kind of catalog promises, as one suite over all of them."""
 
+import contextlib
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalog.doctor import check_catalog
+from flareiac_iceberg.catalog.files import read_file
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, VARIABLES, KindLake, Servers, kind_lake
 
@@ -113,6 +117,43 @@ def test_a_stale_plan_is_refused(lake: KindLake) -> None:
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == ["FII040"]
     assert "n" not in {item.name for item in lake.table(f"{lake.namespace}.orders").schema().fields}
+
+
+def test_a_busy_neighbour_keeps_nobody_out_and_loses_nothing(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    ended, begun, committed = threading.Event(), threading.Event(), [0]
+
+    def commit() -> None:
+        with lake.opened() as catalog:
+            while not ended.is_set():
+                with contextlib.suppress(CommitFailedException):
+                    table = catalog.load_table(f"{lake.namespace}.orders")
+                    table.transaction().set_properties({f"theirs-{committed[0]}": "kept"}).commit_transaction()
+                    committed[0] += 1
+                    begun.set()
+                ended.wait(0.1)
+
+    neighbour = threading.Thread(target=commit)
+    neighbour.start()
+    try:
+        assert begun.wait(60)
+        for number in range(5):
+            lake.apply("table.orders", orders(lake, comment=f"mine {number}"))
+    finally:
+        ended.set()
+        neighbour.join()
+    properties = lake.table(f"{lake.namespace}.orders").properties
+    assert properties["comment"] == "mine 4"
+    assert sum(name.startswith("theirs-") for name in properties) == committed[0] > 0
+
+
+def test_a_purged_table_leaves_no_metadata(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake, on_destroy="purge"))
+    location = lake.table(f"{lake.namespace}.orders").metadata_location
+    assert read_file(location, lake.spec)
+    lake.apply("table.orders", None)
+    with pytest.raises(FileNotFoundError):
+        read_file(location, lake.spec)
 
 
 def test_a_repeated_create_finds_its_own_table(lake: KindLake) -> None:

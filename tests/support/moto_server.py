@@ -1,8 +1,10 @@
 """S3, Glue and Secrets Manager of one process on the loopback, and the variables under which clients find keys for them."""
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -21,6 +23,7 @@ def moto_server() -> Iterator[str]:
     """The address of a fresh server."""
     from moto.server import ThreadedMotoServer
 
+    _guard_versions()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -28,6 +31,25 @@ def moto_server() -> Iterator[str]:
         yield f"http://{host}:{port}"
     finally:
         server.stop()
+
+
+@cache
+def _guard_versions() -> None:
+    """Lets Glue refuse an update of a version that is no longer the current one, as AWS does; moto takes it."""
+    from moto.core.exceptions import JsonRESTError
+    from moto.glue.responses import GlueResponse
+
+    taken, lock = GlueResponse.update_table, threading.Lock()
+
+    def update_table(self: Any) -> Any:
+        with lock:
+            wanted = self.parameters.get("VersionId")
+            table = self.glue_backend.get_table(self.parameters["DatabaseName"], self.parameters["TableInput"]["Name"])
+            if wanted is not None and wanted != table.as_dict()["VersionId"]:
+                raise JsonRESTError("ConcurrentModificationException", "the table is of another version")
+            return taken(self)
+
+    GlueResponse.update_table = update_table  # type: ignore[method-assign]  # the one place where it can be told
 
 
 @contextmanager
