@@ -59,9 +59,12 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
     project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2], "the rows of others")
     with catalog.load_table("theirs.events").update_schema() as change:
         change.add_column("note", StringType())
-    add_noted(catalog)
+    add_noted(catalog, 3)
     project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3], "the row with a new column")
     assert "No changes." in project.plan(0)  # a column that no step reads
+    project.run("restart", "job.copy")  # on the recorded definition, which has to say which table it was
+    add_noted(catalog, 4)
+    project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3, 4], "a row after the restart")
     with catalog.load_table("theirs.events").update_schema() as change:
         change.rename_column("name", "title")
     plan = project.plan(2)
@@ -74,5 +77,5 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
     catalog.close()
 
 
-def add_noted(catalog: Any) -> None:
-    catalog.load_table("theirs.events").append(pa.table({"id": [3], "name": ["n3"], "note": ["new"]}))
+def add_noted(catalog: Any, number: int) -> None:
+    catalog.load_table("theirs.events").append(pa.table({"id": [number], "name": [f"n{number}"], "note": ["new"]}))
