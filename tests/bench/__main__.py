@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.bench import core_figures, state_figures
+from tests.bench import core_figures, lake_figures, state_figures
 from tests.bench.figure import Figure, NotMeasured
 
 Measurement = Callable[[Path, int], Iterator[Figure | NotMeasured]]
@@ -50,7 +50,9 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "noop-plan": (core_figures.noop_plan, 1_000),
     "growth": (core_figures.growth, 1_000),
     "bookkeeping": (core_figures.bookkeeping, 1_000),
-    "create-tables": (core_figures.create_tables, 100),
+    "create-tables": (lake_figures.create_tables, 100),
+    "observing": (lake_figures.observing, 1_000),
+    "deciding": (lake_figures.deciding, 0),
     "throughput": (_throughput, 60_000),
     "restart": (_restart, 200),
     "jobs": (_jobs, 1_000),

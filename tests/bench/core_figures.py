@@ -68,13 +68,6 @@ def bookkeeping(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
     yield Figure(name=name, value=other.wall / run.wall, unit="times", bar=20.0, better=Better.HIGHER, detail=detail)
 
 
-def create_tables(directory: Path, blocks: int) -> Iterator[Figure]:
-    """Creating Iceberg tables by apply."""
-    run = _applied_tables(directory, blocks)
-    detail = {"seconds": round(run.wall, 3)}
-    yield Figure(name=f"apply creates {blocks} tables", value=1000 * run.wall / blocks, unit="ms per table", detail=detail)
-
-
 def _beside_terraform(
     temperature: str, blocks: int, ours: Command, theirs: Command | None, rounds: int, before: Callable[[], None] | None
 ) -> Iterator[Figure | NotMeasured]:
