@@ -30,7 +30,7 @@ from flareiac_iceberg.catalog.spec import absolute_location
 from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
-from flareiac_iceberg.table.changes import Change, MoveTable, SetProperty, SetTableComment, SetTag, decode
+from flareiac_iceberg.table.changes import Change, MoveTable, RemoveProperty, SetProperty, SetTableComment, SetTag, decode
 from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, register, rename, requirements
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
@@ -394,8 +394,21 @@ def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attri
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
     if request.payload["empty"] and identity["snapshot_id"] is not None:
         return _moved(target, "rows were written since the plan was made, and a not null column needs a table without rows")
-    against = contradiction(found[1], changes)
+    against = contradiction(found[1], changes) or _overtaken(found[1].get("properties") or {}, changes)
     return None if against is None else _moved(target, against)
+
+
+def _overtaken(properties: Attributes, changes: tuple[Change, ...]) -> str | None:
+    """A property that somebody else has set to a third value since the plan was made: setting it would undo that unseen."""
+    for change in changes:
+        match change:
+            case SetProperty(name=name, old=old, new=new) if properties.get(name) not in (old, new):
+                return f'somebody set the property "{name}" to "{properties.get(name)}"'
+            case RemoveProperty(name=name, old=old) if properties.get(name) not in (old, None):
+                return f'somebody set the property "{name}" to "{properties.get(name)}"'
+            case _:
+                pass
+    return None
 
 
 def _filled(change: Change, planned: Attributes) -> Change:
