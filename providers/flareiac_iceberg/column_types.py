@@ -226,7 +226,7 @@ class _Reader:
                 "timestamp_ntz for date and clock time without a zone."
             )
         if name in _LATER:
-            return f'The type "{name}" needs format version 3, which is not supported yet.'
+            return f'The type "{name}" is of format version 3, and Spark or FlareIaC can not write it yet.'
         if not name:
             return f"{self.text!r} is not a type: it ends too early."
         known = ", ".join(sorted(PLAIN))
@@ -240,8 +240,9 @@ class _Reader:
                 raise TypeTextError(f"{self.text!r} is not a type: a field name is missing.")
             if "." in name:
                 raise TypeTextError(f'The field name "{name}" has a dot. Dots separate the levels of nested columns.')
-            if any(field.name == name for field in fields):
-                raise TypeTextError(f'The struct has two fields "{name}".')
+            twin = next((field.name for field in fields if field.name.lower() == name.lower()), None)
+            if twin is not None:
+                raise TypeTextError(f'The struct has two fields "{name}".' if twin == name else _alike(twin, name))
             self.take(":")
             kind, required = self.part(depth)
             fields.append(Field(name=name, type=kind, required=required))
@@ -258,6 +259,10 @@ class _Reader:
         self.take(",")
         kind, required = self.part(depth)
         return Map(Field(name="key", type=key, required=True), Field(name="value", type=kind, required=required))
+
+
+def _alike(left: str, right: str) -> str:
+    return f'The struct has the fields "{left}" and "{right}", which differ in case only. Spark does not tell them apart.'
 
 
 _EXAMPLES: Final = {"decimal": "decimal(12,2)", "fixed": "fixed(16)"}

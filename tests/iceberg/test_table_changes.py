@@ -164,6 +164,20 @@ def test_what_can_not_be_done_is_refused_with_a_way_out(filled: Lake, after: dic
     assert all(item.why and item.ways_out for item in proposal.blockers)
 
 
+def test_keys_of_maps_and_names_of_partition_fields_stay(lake: Lake) -> None:
+    body: dict[str, Any] = {
+        "namespace": "n",
+        "column": columns(ts="timestamptz", m="map<int, string>"),
+        "partition_by": [CALLS["day"]("ts")],
+    }
+    lake.apply("table.t", body)
+    lake.append("n.t", [{"ts": ROW["ts"], "m": [(1, "a")]}])
+    wider = body | {"column": columns(ts="timestamptz", m="map<long, string>")}
+    assert [item.code for item in lake.plan("table.t", wider).blockers] == ["FII034"]
+    named = body | {"column": columns(ts="timestamptz", m="map<int, string>", ts_day="date"), "partition_by": None}
+    assert [item.code for item in lake.plan("table.t", named).blockers] == ["FII039"]
+
+
 def test_a_required_column_fits_an_empty_table_only(lake: Lake) -> None:
     lake.apply("table.orders", ORDERS)
     planned = lake.plan("table.orders", with_columns(new="int not null"))
@@ -324,6 +338,11 @@ def test_purge_deletes_the_files(filled: Lake) -> None:
         (orders(sort_by=["address"]), "FII064"),
         (orders(properties={"comment": "x"}), "FII065"),
         (orders(format_version=4), "FII067"),
+        (orders(partition_by=[{"transform": "zorder", "column": "id", "param": None, "name": None}]), "FII091"),
+        (orders(partition_by=[{"transform": "bucket", "column": "id", "param": 0, "name": None}]), "FII091"),
+        (orders(partition_by=[{"transform": "day", "column": "ts", "param": 3, "name": None}]), "FII091"),
+        (with_columns(_file="string"), "FII092"),
+        (with_columns(bad="struct<a: int, A: int>"), "FII053"),
         (orders(renamed={"id": "n"}), "FII068"),
         (orders(renamed={"x": "y"}), "FII068"),
         (orders(name="a.b"), "FII052"),

@@ -33,6 +33,10 @@ NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
 """Types whose columns Spark can not read with a default."""
 _TIMES: Final = frozenset({"timestamptz", "timestamp_ntz"})
 _HASHED: Final = frozenset({"int", "long", "decimal", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "fixed", "binary"})
+_METADATA_COLUMNS: Final = frozenset(
+    {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
+    | {"_commit_snapshot_id"}
+)
 _NESTED: Final = frozenset({"struct", "list", "map"})
 _FITS: Final = {
     "year": _TIMES | {"date"},
@@ -232,6 +236,9 @@ def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> 
             "A dot separates the levels of nested columns, so names have none; and a name is not empty.",
             attribute=("column", name),
         )
+    if name.lower() in _METADATA_COLUMNS:
+        why = "Spark shows a column of Iceberg's own under this name in every table. Give it another name."
+        diagnostics.error("FII092", f'"{name}" can not be a column\'s name', why, attribute=("column", name))
     twin = lower.setdefault(name.lower(), name)
     if twin != name:
         diagnostics.error(
@@ -282,6 +289,8 @@ def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: 
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "name"}:
             _not_a_term("partition_by", 'day("ts"), bucket(16, "id") or "region"', diagnostics)
             continue
+        if not _is_known(term, diagnostics, "partition_by"):
+            continue
         field = PartitionField(**term)
         _check_transform(field.transform, field.column, columns, "partition_by", diagnostics)
         if any(other.term == field.term for other in found):
@@ -315,10 +324,25 @@ def _sorting(value: Data, columns: Mapping[str, Column] | None, diagnostics: Dia
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
             _not_a_term("sort_by", 'asc("ts") or desc("amount")', diagnostics)
             continue
+        if not _is_known(term, diagnostics, "sort_by"):
+            continue
         field = SortField(**term)
         _check_transform(field.transform, field.column, columns, "sort_by", diagnostics)
         found.append(sort_data(field))
     return found
+
+
+def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> bool:
+    """Whether a term that was written as an object, or by a function, says a transform that Iceberg has, with its width."""
+    transform, width = term["transform"], term["param"]
+    wide = transform in ("bucket", "truncate")
+    fits = isinstance(width, int) and not isinstance(width, bool) and 0 < width < 2**31 if wide else width is None
+    if transform in ("identity", *_FITS) and fits and isinstance(term["column"], str):
+        return True
+    known = ", ".join(["identity", *_FITS])
+    why = f"The transforms are {known}; bucket and truncate have a width of at least 1, the others have none."
+    diagnostics.error("FII091", f"An element of {attribute} is no transform of a column", why, attribute=(attribute,))
+    return False
 
 
 def _list(name: str, value: Data, diagnostics: Diagnostics) -> list[Data]:

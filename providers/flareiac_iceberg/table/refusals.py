@@ -11,6 +11,7 @@ from flareiac_iceberg.table.changes import (
     AddPartitionField,
     Change,
     DropColumn,
+    MoveColumn,
     RenameColumn,
     SetNullability,
     UpgradeFormat,
@@ -33,6 +34,8 @@ def refusals(desired: TableSpec, found: Difference, *, has_data: bool, ever_sort
 
 def _refused(change: Change, columns: Mapping[str, Column], has_data: bool) -> Iterable[Blocker]:
     match change:
+        case WidenType(path=path) | SetNullability(path=path) | MoveColumn(path=path) if _is_key(path, columns):
+            yield from _map_key(f"{path}.part", columns)
         case WidenType(path=path, old=old, new=new) if not can_become(old, new):
             yield _type(path, old, new)
         case SetNullability(path=path, required=True) if has_data:
@@ -63,6 +66,10 @@ def _refused(change: Change, columns: Mapping[str, Column], has_data: bool) -> I
             yield from _map_key(path, columns)
         case _:
             pass
+
+
+def _is_key(path: str, columns: Mapping[str, Column]) -> bool:
+    return any(_map_key(f"{path}.part", columns))
 
 
 def _map_key(path: str, columns: Mapping[str, Column]) -> Iterable[Blocker]:
@@ -165,6 +172,7 @@ def _sort_history(found: Difference, ever_sorted: Collection[str]) -> Iterable[B
 
 def _names(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
     columns = final_columns(desired, found)
+    yield from _hidden_fields(desired, found)
     added = [change.field for change in found.changes if isinstance(change, AddPartitionField)]
     kept: list[PartitionField] = [
         item for item in found.observed.partition_by or () if item.term in {x.term for x in desired.partition_by or ()}
@@ -180,6 +188,23 @@ def _names(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
                 ways_out=(f'give it a name as last argument: {str(field)[:-1]}, "{name}_part")',),
             )
         taken.add(name)
+
+
+def _hidden_fields(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
+    """A column may not get the name of a partition field that is there already."""
+    if desired.partition_by is not None:
+        return  # Checked where both are declared.
+    fields = {item.field_name: item for item in found.observed.partition_by or ()}
+    for change in found.changes:
+        name = change.path if isinstance(change, AddColumn) else change.new if isinstance(change, RenameColumn) else None
+        field = fields.get(name or "")
+        if name is not None and field is not None and (field.transform, field.column) != ("identity", name):
+            yield Blocker(
+                code="FII039",
+                summary=f'no column can be named "{name}": the partition field {field} is',
+                why="Another column or partition field of the table has this name.",
+                ways_out=("give the column another name", f'declare partition_by, with another name for the field: "{name}_part"'),
+            )
 
 
 def moved_location(desired: str | None, observed: str | None, root: Path) -> Blocker | None:
