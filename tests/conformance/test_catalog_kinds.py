@@ -1,6 +1,7 @@
 """What every kind of catalog promises, as one suite over all of them."""
 
 import contextlib
+import dataclasses
 import json
 import threading
 from collections.abc import Iterator
@@ -12,9 +13,10 @@ from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Unreadable
+from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Reviving, Unreadable
 from flareiac_iceberg.catalog.doctor import check_catalog
 from flareiac_iceberg.catalog.files import read_file
+from flareiac_iceberg.catalog.spec import GlueCatalog
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, VARIABLES, KindLake, Servers, kind_lake
 
@@ -177,6 +179,48 @@ def test_another_programs_table_is_never_taken(lake: KindLake) -> None:
     outcome = lake.carry_out("table.orders", proposal)
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == ["FII040"]
+
+
+def test_a_table_gets_another_name_or_says_why_not(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    uuid = lake.state["table.orders"].identity["uuid"]
+    moved = orders(lake, namespace=f"{lake.namespace}_b", name="moved")
+    proposal = lake.plan("table.orders", moved)
+    if isinstance(lake.spec, GlueCatalog):
+        assert [item.code for item in proposal.blockers] == ["FII077"]
+        return
+    lake.carry_out("table.orders", proposal)
+    assert lake.names(lake.namespace) == []
+    assert lake.names(f"{lake.namespace}_b") == ["moved"]
+    assert lake.state["table.orders"].identity["uuid"] == uuid
+    assert lake.plan("table.orders", moved).action is Action.NO_OP
+
+
+def test_a_dropped_table_comes_back(lake: KindLake) -> None:
+    lake.apply("table.orders", orders(lake))
+    lake.append(f"{lake.namespace}.orders", [{"id": 1, "ts": None, "region": "eu"}])
+    deleted = lake.carry_out("table.orders", lake.plan("table.orders", None))
+    assert isinstance(deleted, Applied)
+    driver = lake.session.driver("table")
+    assert isinstance(driver, Reviving)
+    lake.state["table.orders"] = Recorded(attributes=deleted.attributes, identity=deleted.identity)
+    request = dataclasses.replace(lake.request("table.orders", lake.plan("table.orders", orders(lake))), action="revive", planned=None)
+    for _ in range(2):
+        revived = driver.revive(request)
+        assert isinstance(revived, Applied), revived
+    lake.record("table.orders", revived)
+    assert lake.plan("table.orders", orders(lake, on_destroy="retain")).action is Action.NO_OP
+    assert [row["id"] for row in lake.rows(f"{lake.namespace}.orders")] == [1]
+
+
+def test_format_three_is_made_and_upgraded_to(lake: KindLake) -> None:
+    third = orders(lake, format_version=3)
+    lake.apply("table.orders", third)
+    lake.apply("table.older", orders(lake))
+    lake.apply("table.older", third)
+    for name in ("orders", "older"):
+        assert lake.plan(f"table.{name}", third).action is Action.NO_OP
+        assert lake.table(f"{lake.namespace}.{name}").format_version == 3
 
 
 def test_no_secret_stands_anywhere(lake: KindLake) -> None:

@@ -1,5 +1,6 @@
 """Catalogs that are slow, wrong or gone: a diagnostic, and never an absent table."""
 
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -311,6 +312,13 @@ def test_glue_has_one_level_of_small_names(tmp_path: Path, servers: Servers, nam
     if "namespace" in names:
         with pytest.raises(Rejected):
             lake.canonical("namespace", "n", {"name": names["namespace"]})
+
+
+def test_another_account_is_asked_by_its_number(tmp_path: Path, servers: Servers) -> None:
+    with strange_server(lambda _: as_json({"TableList": []})) as server:
+        block = {"type": "glue", "warehouse": "s3://bucket/lake", "properties": {"glue.endpoint": server.uri, "glue.id": "123456789012"}}
+        assert isinstance(look(KindLake(tmp_path, block, SECRETS)), Missing)
+    assert [json.loads(item.form) for item in server.asked] == [{"DatabaseName": "n", "CatalogId": "123456789012"}]
 
 
 def test_glue_without_keys_is_unreadable(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:

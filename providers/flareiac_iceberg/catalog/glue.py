@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -16,7 +17,7 @@ def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
     with trouble_told(catalog):
         client = glue_client(catalog)
         try:
-            for page in client.get_paginator("get_tables").paginate(DatabaseName=namespace, **_account(catalog)):
+            for page in client.get_paginator("get_tables").paginate(DatabaseName=namespace):
                 found |= {item["Name"]: _pointer(item) for item in page["TableList"]}
         except client.exceptions.EntityNotFoundException:
             return {}
@@ -35,7 +36,7 @@ def namespace(catalog: GlueCatalog, name: str) -> Mapping[str, str] | None:
     with trouble_told(catalog):
         client = glue_client(catalog)
         try:
-            found = client.get_database(Name=name, **_account(catalog))["Database"]
+            found = client.get_database(Name=name)["Database"]
         except client.exceptions.EntityNotFoundException:
             return None
     own = {"location": found.get("LocationUri"), "Description": found.get("Description")}
@@ -61,12 +62,14 @@ def glue_client(catalog: GlueCatalog) -> Any:
     known = catalog.settings()
     region = known.get("glue.region") or known.get("client.region") or ("us-east-1" if "glue.endpoint" in known else None)
     settings = Config(connect_timeout=CONNECT_SECONDS, read_timeout=ANSWER_SECONDS, retries={"total_max_attempts": 3, "mode": "standard"})
-    return boto3.client("glue", endpoint_url=known.get("glue.endpoint"), region_name=region, config=settings)
+    client = boto3.client("glue", endpoint_url=known.get("glue.endpoint"), region_name=region, config=settings)
+    if (account := known.get("glue.id")) is not None:
+        client.meta.events.register("provide-client-params.glue", partial(_in_account, account))
+    return client
 
 
-def _account(catalog: GlueCatalog) -> dict[str, str]:
-    account = dict(catalog.properties).get("glue.id")
-    return {"CatalogId": account} if account else {}
+def _in_account(account: str, params: dict[str, Any], **_: Any) -> None:
+    params.setdefault("CatalogId", account)
 
 
 @contextmanager

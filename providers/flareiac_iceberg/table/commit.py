@@ -5,6 +5,7 @@ from typing import Any
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.catalog.connection import Connections, namespace_marks, trouble_told
+from flareiac_iceberg.catalog.spec import RestCatalog
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
 from flareiac_iceberg.table.pointer_commit import commit_pointer
@@ -64,12 +65,10 @@ def commit(
 ) -> None:
     """One commit on top of ``found``, the table's metadata file and what is in it. Raises ``Conflict`` or ``Failure``.
 
-    A database has nothing but the row that names the file, which must not have moved; another catalog checks ``needs`` itself.
+    Most have nothing but the entry that names the file, which must not have moved; a server checks ``needs`` itself.
     """
-    catalog = connections.get(target.catalog)  # before the imports, as in ``create``
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    if not isinstance(catalog, SqlCatalog):
+    catalog = connections.get(target.catalog)
+    if isinstance(target.catalog, RestCatalog):
         _commit_if(catalog, target, needs, updates)
         return
     with trouble_told(target.catalog):

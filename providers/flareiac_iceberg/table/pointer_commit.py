@@ -1,7 +1,7 @@
-"""Commits to a catalog that is a database: a new metadata file, and the table's row moved to it if nobody moved it before.
+"""Commits to a catalog that only names files: a new metadata file, and the table's entry moved to it if nobody moved it before.
 
-Touches the world. Because the row must still name the very file that a change was computed from, nobody's commit in between is overwritten:
-not even of properties, for which Iceberg has no requirement.
+Touches the world. Because the entry must still name the very file that a change was computed from, nobody's commit in between is
+overwritten: not even of properties, for which Iceberg has no requirement.
 """
 
 import gzip
@@ -17,6 +17,7 @@ from flareiac_iceberg.table.metadata_update import updated
 from flareiac_iceberg.table.read import Target
 
 if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.io import FileIO
 
@@ -24,8 +25,8 @@ _VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
 _DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
 
 
-def commit_pointer(catalog: "SqlCatalog", target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
-    """Whether the table stands at the new metadata; False if another commit came first. Raises OSError and SQLAlchemyError."""
+def commit_pointer(catalog: "Catalog", target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
+    """Whether the table stands at the new metadata; False if another commit came first. Raises what the catalog's client raises."""
     after = updated(metadata, updates, location, int(time.time() * 1000))
     new = _next_location(location, after)
     io = _io(catalog, after, new)
@@ -34,7 +35,7 @@ def commit_pointer(catalog: "SqlCatalog", target: Target, location: str, metadat
     except OSError:
         _delete(io, [new])
         raise
-    if not _moved(catalog, target, location, new):
+    if not _moved(catalog, target, location, new, after):
         _delete(io, [new])
         return False
     if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
@@ -52,7 +53,7 @@ def _next_location(location: str, metadata: Attributes) -> str:
     return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
 
 
-def _io(catalog: "SqlCatalog", metadata: Attributes, location: str) -> "FileIO":
+def _io(catalog: "Catalog", metadata: Attributes, location: str) -> "FileIO":
     from pyiceberg.io import load_file_io
 
     return load_file_io({**catalog.properties, **metadata["properties"]}, location)
@@ -64,7 +65,20 @@ def _write(io: "FileIO", location: str, metadata: Attributes) -> None:
         stream.write(gzip.compress(content) if location.endswith(".gz.metadata.json") else content)
 
 
-def _moved(catalog: "SqlCatalog", target: Target, old: str, new: str) -> bool:
+def _moved(catalog: "Catalog", target: Target, old: str, new: str, metadata: Attributes) -> bool:
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    if isinstance(catalog, SqlCatalog):
+        return _row_moved(catalog, target, old, new)
+    from pyiceberg.catalog.glue import GlueCatalog
+
+    from flareiac_iceberg.catalog.glue_writer import move_entry
+
+    assert isinstance(catalog, GlueCatalog), "a REST catalog checks requirements itself"
+    return move_entry(catalog, target.namespace, target.name, old, new, metadata)
+
+
+def _row_moved(catalog: "SqlCatalog", target: Target, old: str, new: str) -> bool:
     from pyiceberg.catalog.sql import IcebergTables
     from sqlalchemy import update
     from sqlalchemy.orm import Session
