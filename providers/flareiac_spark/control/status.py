@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from flareiac_spark.control.records import named
 
+ASKED_TO_STOP: Final = "asked to stop"
+"""Why an application ended that was told to."""
 Phase: TypeAlias = Literal["pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"]
 
 

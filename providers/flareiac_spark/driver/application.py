@@ -28,6 +28,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
 from flareiac_spark.control.processes import start_of
+from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import kill_points, logs, preparation
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of
@@ -166,7 +167,7 @@ class Application:
         self._busy_at = time.monotonic()
         while True:
             if self._ending.is_set():
-                return "asked to stop"
+                return ASKED_TO_STOP
             if leadership.lost.is_set():
                 return "another driver took the lease"
             if started.process is not None and started.process.poll() is not None:

@@ -71,7 +71,8 @@ def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log
         try:
             return _do(bench, task)
         except Exception as failure:
-            if isinstance(failure, Refusal) or not _is_conflict(failure):
+            # Orphan removal commits nothing: what it finds not valid is so for good.
+            if isinstance(failure, Refusal) or isinstance(task, RemoveOrphans) or not _is_conflict(failure):
                 raise
             heart = heart_of(failure)
             if seconds is None:

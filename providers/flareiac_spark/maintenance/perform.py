@@ -13,13 +13,14 @@ from flareiac.sdk.maintenance import Performed, PerformRequest, encode_work
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
 from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
+from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.maintenance import trouble
 
 _PATIENCE: Final = 24 * 3600.0
 _KEPT: Final = 7 * 24 * 3600.0
 """Seconds for which an answer waits to be taken: a command that was killed may come back for it."""
-_ATTEMPTS: Final = 2
+_ATTEMPTS: Final = 3
 
 
 def perform(request: PerformRequest, applications: Applications) -> Performed:
@@ -64,6 +65,8 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
     try:
         result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
     except Failure as failure:
+        if _was_stopped(control):
+            return Result(id=operation.id, status="failed", error=UNANSWERED)
         if failure.diagnostics[0].code == "FIK803":
             raise Failure(trouble.application_ended(request, failure.diagnostics[0])) from failure
         raise
@@ -71,6 +74,12 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
         silent = trouble.cancelled(request, begun=True) if request.cancel.is_set() else trouble.no_answer(request, _PATIENCE)
         raise Failure(silent)
     return result
+
+
+def _was_stopped(control: ControlDirectory) -> bool:
+    """Whether somebody ended the application in order, as another part of the same apply does when its settings change."""
+    status = read_status(control)
+    return status is not None and status.application.phase == "ended" and status.application.reason == ASKED_TO_STOP
 
 
 def _operation(request: PerformRequest) -> Operation:
