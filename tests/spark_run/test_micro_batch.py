@@ -14,10 +14,11 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, kill_points, marks, merge_rows, micro_batch, tables
+from flareiac_spark.driver import batch_write, kill_points, marks, merge_rows, micro_batch, tables, views
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
@@ -572,6 +573,33 @@ def test_rows_meet_by_keys_of_any_type(lake: Workshop) -> None:
     found = [(row[0], row[1], row[2], row[5]) for row in lake.rows("kept")]
     wanted = [("a", 1, 1, 1), (None, None, None, None), ("a", 2, 1, 2), ("", 2, 1, 2), (None, 0, 0, 0)]
     assert sorted(found, key=repr) == sorted(wanted, key=repr)
+
+
+@pytest.mark.parametrize(
+    ("sql", "repeats"),
+    [
+        ("SELECT id, at + 1 AS at, note FROM raw WHERE at > 1", True),
+        ("SELECT id, at, uuid() AS note FROM raw", False),
+        ("SELECT id, count(*) AS at, 'a' AS note FROM raw GROUP BY id", False),
+    ],
+    ids=["row by row", "drawn", "counted"],
+)
+def test_a_merge_reads_a_batch_twice_only_where_it_is_the_same_twice(lake: Workshop, sql: str, repeats: bool) -> None:
+    lake.create("kept", KEYED)
+    given = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}), sql=sql)
+    del given["inputs"][0]["watermark"]
+    session, spec = lake.session(), job_spec_from_json(given)
+    views.define_all(session, spec, lambda session, item: open_input(session, item, {}))
+    assert micro_batch.flow_of(session, spec, spec.outputs).repeats is repeats
+
+
+def test_the_latest_rows_are_found_before_any_is_moved(lake: Workshop) -> None:
+    lake.create("kept", KEYED)
+    lake.spark.sql("SELECT id % 3 AS id, id AS at, 'a' AS note FROM range(10)").repartition(3).createOrReplaceTempView("rows")
+    output = job_spec_from_json(lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}))).outputs[0]
+    ours = merge_rows.statement(lake.spark, output, merge_rows.NewRows(view="rows", columns=tuple(KEYED), orderable=tuple(KEYED)))
+    plan = str(collected(lake.spark.sql(f"EXPLAIN {ours}"))[0][0])
+    assert plan.count("WindowGroupLimit [id") == 2 * plan.count("Window [row_number")  # before the shuffle and after it, by the bare key
 
 
 @pytest.mark.parametrize("kind", ["long", "long!"], ids=["optional", "required"])

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from logging import Logger
-from typing import Any
+from typing import Any, Final
 
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.driver import batch_write, kill_points, merge_rows, plans, sinks, tables, views
@@ -20,19 +20,25 @@ from flareiac_spark.driver.trunk import Trunk, trunk_of
 
 _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
+_ROW_BY_ROW: Final = frozenset({"Project", "Filter", "View", "SubqueryAlias", "StreamingRelation", "StreamingRelationV2"})
+"""Nodes of a plan that make each row of one row of the source."""
 _STALE_SECONDS = 10.0
 """Less than a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output (in order)."""
+    """One streaming query: ``frame`` is what it runs, ``shapes`` make of each batch the rows of each output (in order).
+
+    ``repeats``: a batch computed twice gives the same rows, for little more than reading it twice.
+    """
 
     frame: Any
     mode: str
     outputs: tuple[Output, ...]
     shapes: Callable[[Any], Mapping[str, Any]]
     holds_state: bool
+    repeats: bool
 
 
 def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
@@ -46,13 +52,17 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     frame = frames[0] if alone else views.view(session, trunk.name)
     if not frame.isStreaming:
         raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it can not feed an output of a streaming job.")
-    nodes = list(plans.nodes(plans.analysed(frame)))
+    plan = plans.analysed(frame)
+    nodes = list(plans.nodes(plan))
     return Flow(
         frame=frame,
         mode=mode,
         outputs=tuple(outputs),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), trunk),
         holds_state=any(plans.holds_state(node) or plans.is_watermark(node) for node in nodes),
+        repeats=bool(plan.deterministic())
+        and all(plans.kind(node) in _ROW_BY_ROW for node in nodes)
+        and all(step.python is None for step in spec.steps),
     )
 
 
@@ -164,9 +174,12 @@ class MicroBatch:
     def _is_read_twice(self, output: Output) -> bool:
         """Whether computing the batch once and keeping it is less work.
 
-        An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to find those files and once more.
+        An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to find those files and once more:
+        they must be the same, and where each is made of one row of a source, reading that again is less work than keeping them (measured).
         """
         if output.mode == "merge":
+            if self.flow.repeats:
+                return False
             return self.flow.holds_state or self._targets[output.name].table.properties().get("write.merge.mode") != "merge-on-read"
         return output.mode == "overwrite"
 
