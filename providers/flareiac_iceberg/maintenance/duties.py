@@ -5,10 +5,12 @@ How results compare with forecasts is told in ``judge``.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, RemoveOrphans
+from flareiac_iceberg.catalog.spec import absolute_location
 from flareiac_iceberg.maintenance.aged_rows import floor
 from flareiac_iceberg.maintenance.expiring import Reach, reach
 from flareiac_iceberg.maintenance.history import freed, history_of
@@ -147,7 +149,8 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
     if not case.figures["collects"]:
         return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
     location = case.figures["location"]
-    sharing = [address for address, place in case.request.neighbours.items() if overlap(location, place)]
+    root = Path(case.figures.get("root", "/"))
+    sharing = [name for name, place in case.request.neighbours.items() if overlap(location, absolute_location(place, root) or place)]
     sharing += [f"the table {name}" for name in case.figures["under"] or ()]
     if sharing:
         return case.idle(

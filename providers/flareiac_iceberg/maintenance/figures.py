@@ -1,6 +1,7 @@
 """The figures that decide, as plain data between measuring and deciding.
 
-    {"uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "measured_ms",
+    {"root": the folder that relative places of the project are in,
+     "uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "measured_ms",
      "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
      "ids":       a digest of all snapshots' ids
      "history":   see ``history``; None where no expiry is declared

@@ -1,6 +1,7 @@
 """Gets what measuring needs from a catalog and its files. Touches the world, by reading only."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
@@ -15,13 +16,13 @@ from flareiac_iceberg.table.metadata import load, load_entry
 from flareiac_iceberg.table.read import Target, target_of
 
 
-def figures(request: MeasureRequest) -> Attributes:
-    """The figures of a table (see ``figures``). Raises ``Failure``."""
+def figures(request: MeasureRequest, root: Path) -> Attributes:
+    """The figures of a table (see ``figures``). ``root`` is that of relative places. Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     location, metadata = _metadata(target, request.identity)
     others = _others(target) if "orphan_removal" in settings_of(request.attributes) else {}
     table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes, others=others, known=request.known)
-    return measure(table, _reader(target.catalog))
+    return measure(table, _reader(target.catalog)) | {"root": str(root)}
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:

@@ -154,7 +154,7 @@ class TableDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
-        return figures(request)
+        return figures(request, self._project.root)
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table. Raises ``Failure``."""

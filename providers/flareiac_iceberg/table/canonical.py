@@ -10,6 +10,7 @@ from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
+from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.column_types import TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
@@ -104,11 +105,16 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
-    """A table holds its name in its catalog: two blocks can not both be it."""
+    """A table holds its name in its catalog, and the location that is declared: two blocks can not both have them."""
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
-    return (Claim(subject=subject, holder=address, relation=Relation.REAL_NAME, reason=""),)
+    found = Claim(subject=subject, holder=address, relation=Relation.REAL_NAME, reason="")
+    location = attributes.get("location")
+    if location is None:
+        return (found,)
+    reason = "the table's files are there"
+    return (found, Claim(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason))
 
 
 def _refuse_unknown(wanted: Attributes, diagnostics: Diagnostics) -> None:

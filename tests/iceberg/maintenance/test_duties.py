@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Duty, Hold, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
 from flareiac_iceberg.maintenance.duties import TableMaintainer
 from tests.iceberg.lake import Lake
@@ -89,6 +90,18 @@ def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) ->
     assert [item.code for item in duty.diagnostics] == ["FII158"]
     assert "checkpoint.c" in duty.diagnostics[0].detail
     assert duties(written, ORPHANS, neighbours={"checkpoint.c": f"{location}-more"})["orphan_removal"].due
+    relative = location.removeprefix(f"file://{written.project.root}/")
+    assert not duties(written, ORPHANS, neighbours={"checkpoint.c": f"{relative}{inside}"})["orphan_removal"].due
+
+
+def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:
+    claims = lake.types["table"].claims
+    one, other = (
+        claims(f"table.{name}", declared(lake, {"name": name, "location": place}), lake.references)[1]
+        for name, place in (("a", "file:///lake/x/"), ("b", "/lake/x"))
+    )
+    assert one.relation is other.relation is Relation.OWNS_LOCATION
+    assert one.subject == other.subject == "/lake/x"
 
 
 def test_orphans_are_left_where_another_table_of_the_catalog_is(written: Lake) -> None:

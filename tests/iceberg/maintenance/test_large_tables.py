@@ -39,7 +39,7 @@ def decide(lake: Lake, metadata: tuple[str, dict[str, Any]], body: dict[str, Any
         address="table.t",
         attributes=attributes,
         identity={},
-        figures=figures,
+        figures=figures | {"root": "/"},
         references={},
         now_ms=figures["measured_ms"],
     )
