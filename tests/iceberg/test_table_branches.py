@@ -114,6 +114,8 @@ def test_a_tag_moves_to_the_declared_snapshot(made: Lake) -> None:
     proposal = made.apply("table.t", body)
     assert [step.text for step in proposal.steps] == [f"move tag x from snapshot {first} to snapshot {second}"]
     assert (refs(made)["x"].snapshot_id, refs(made)["x"].max_ref_age_ms) == (second, 9 * DAY)
+    made.apply("table.t", BODY | {"tag": {"x": tag(first, "3d")}})
+    assert (refs(made)["x"].snapshot_id, refs(made)["x"].max_ref_age_ms) == (first, 3 * DAY)
 
 
 def test_what_is_no_longer_declared_goes_and_what_others_made_stays(made: Lake) -> None:

@@ -32,18 +32,33 @@ LAYOUT = {
     "d": [CALLS["truncate"](2, "d"), "d"],
     "e": [CALLS["day"]("e"), CALLS["hour"]("e", "the_hour"), CALLS["month"]("e")],
 }
+DEFAULTS: dict[str, list[Any]] = {"a": [1, 2], "b": [1.5], "d": ["x"], "e": ["2026-01-01T00:00:00Z"]}
 WORDS = st.sampled_from(["", "x", "it's", 'say "hi"', "ä b"])
 
 
+BRANCHES = st.none() | st.dictionaries(
+    st.sampled_from(["audit", "next"]),
+    st.fixed_dictionaries(
+        {
+            "retain": st.sampled_from([None, "7d", "36h"]),
+            "min_snapshots_to_keep": st.sampled_from([None, 3]),
+            "max_snapshot_age": st.sampled_from([None, "1d"]),
+        }
+    ),
+)
+
+
 @st.composite
-def tables(draw: st.DrawFn) -> dict[str, Any]:
+def tables(draw: st.DrawFn, versions: tuple[int | None, ...] = (None, 2)) -> dict[str, Any]:
     """A valid table block."""
+    version = draw(st.sampled_from(versions))
     names = draw(st.lists(st.sampled_from(sorted(FAMILIES)), min_size=1, unique=True))
     blocks: dict[str, dict[str, Any]] = {
         name: {
             "type": draw(st.sampled_from(FAMILIES[name])),
             "comment": draw(st.none() | WORDS),
             "tags": draw(st.none() | st.lists(st.sampled_from(["p", "q"]), unique=True)),
+            "default": draw(st.sampled_from([None, *DEFAULTS.get(name, [])])) if version == 3 else None,
         }
         for name in names
     }
@@ -63,7 +78,8 @@ def tables(draw: st.DrawFn) -> dict[str, Any]:
         "tags": draw(st.none() | st.dictionaries(st.sampled_from(["t1", "t2"]), WORDS)),
         "comment": draw(st.none() | WORDS),
         "distribution": draw(st.sampled_from([None, "none", "hash", "range"])),
-        "format_version": draw(st.sampled_from([None, 2])),
+        "format_version": version,
+        "branch": draw(BRANCHES),
     }
 
 
@@ -106,7 +122,7 @@ def test_applying_the_difference_gives_what_is_desired(shared: Lake, before: dic
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(before=tables(), after=tables())
+@given(before=tables((None, 1, 2, 3)), after=tables((None, 1, 2, 3)))
 def test_there_and_back_leaves_nothing_to_do(shared: Lake, before: dict[str, Any], after: dict[str, Any]) -> None:
     address, block = f"table.b{next(COUNTER)}", {"name": f"b{next(COUNTER)}"}
     for body in (before, after, before):

@@ -22,7 +22,12 @@ from tests.support.postgres import PASSWORD, postgres
 from tests.support.rest_server import rest_server
 
 KINDS: Final = ("sqlite", "postgres", "postgres_s3", "glue", "rest")
-VARIABLES: Final = {"LAKE_PASSWORD": PASSWORD, "LAKE_KEY": KEYS["AWS_SECRET_ACCESS_KEY"], "LAKE_TOKEN": "any token", "LAKE_LOGIN": "me:a login&secret"}
+VARIABLES: Final = {
+    "LAKE_PASSWORD": PASSWORD,
+    "LAKE_KEY": KEYS["AWS_SECRET_ACCESS_KEY"],
+    "LAKE_TOKEN": "any token",
+    "LAKE_LOGIN": "me:a login&secret",
+}
 SECRETS: Final = {
     f"secret.{name.lower()}": Resolved(
         address=f"secret.{name.lower()}", type="secret", attributes={"env": name, "reference": reference("env", name)}

@@ -114,9 +114,7 @@ def missing_folder(catalog: CatalogSpec) -> Path | None:
 
 def unreadable(catalog: CatalogSpec, why: str) -> Diagnostic:
     """Complains that the catalog can not be read."""
-    return error(
-        "FII010", f"The catalog {catalog.address} can not be read", f"{catalog.shown}: {why.strip().rstrip('.')}. {_advice(catalog)}"
-    )
+    return error("FII010", f"The catalog {catalog.address} can not be read", f"{catalog.shown}: {why.rstrip(' .?')}. {_advice(catalog)}")
 
 
 def _advice(catalog: CatalogSpec) -> str:

@@ -190,11 +190,14 @@ def needs_start(planned: Iterable[Change], metadata: Attributes) -> bool:
 
 def updates(metadata: Attributes, planned: Iterable[Change], start: Attributes | None) -> list[Attributes]:
     """The updates of one commit. ``start``: an empty snapshot for branches of a table without rows."""
-    refs = metadata.get("refs") or {}
+    refs = dict(metadata.get("refs") or {})
     found: list[Attributes] = [] if start is None else [{"action": "add-snapshot", "snapshot": start}]
     head = current(metadata) if start is None else start["snapshot-id"]
     for change in planned:
-        found += _update(refs, change, head)
+        for update in _update(refs, change, head):
+            found.append(update)
+            # A tag may move and be kept otherwise in one commit: the second goes by the first.
+            refs[update["ref-name"]] = update
     return found
 
 
