@@ -6,17 +6,21 @@ tried against Iceberg's own rules before it is used.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Hold
-from flareiac_iceberg.maintenance.history import Expiry, History, expiry, floors
+from flareiac_iceberg.maintenance.history import MAIN, Expiry, History, expiry, floors
 from flareiac_iceberg.maintenance.settings import SnapshotExpiry
 from flareiac_iceberg.maintenance.words import count, duration, moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots it needs."""
+    """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots it needs.
+
+    Those are not only the ones that it names: nobody gets from the head of a branch back to a snapshot if one in between is gone.
+    """
 
     hold: Hold
     cutoff: int
@@ -27,7 +31,7 @@ class Floor:
 class Reach:
     """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing can go at all.
 
-    ``needed``: the snapshots that holders need.
+    ``needed``: what must be there still when it is done, of all that holders name or that another day would let go.
     """
 
     wanted: int
@@ -41,11 +45,14 @@ class Reach:
 
 def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None:
     """What a hold keeps of the snapshots that are still there; None where it keeps nothing. ``safe``: see ``floors``."""
+    branches = [ref for ref in history.refs if ref.is_branch]
+    main = [ref for ref in branches if ref.name == MAIN]  # what streams read
     needed = {item for item in hold.snapshots if item in history.times}
     cutoffs = [safe[item] for item in needed]
+    needed |= {step for item in needed for step in history.above({item}, main) or history.above({item}, branches)}
     if hold.since_ms is not None:
         later = {item for item, at in history.times.items() if at >= hold.since_ms}
-        needed |= later
+        needed |= later | history.above(later, branches)
         cutoffs += [hold.since_ms, *(safe[item] for item in later)]
     return Floor(hold=hold, cutoff=min(cutoffs), needed=frozenset(needed)) if cutoffs else None
 
@@ -71,10 +78,12 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
         told = (*told, *(_branch_rules(floor) for floor in broken))
         why = f"{broken[0].hold.holder} needs a snapshot that the own retention of its branch gives up"
         return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=told, blocked=why)
-    needed = tuple(sorted({item for floor in known for item in floor.needed}))
-    return Reach(wanted=wanted, cutoff=cutoff, expiry=allowed, held=held, diagnostics=told, needed=needed)
+    soon = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now + _DAY_MS)
+    needed = {item for floor in known for item in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))}
+    return Reach(wanted=wanted, cutoff=cutoff, expiry=allowed, held=held, diagnostics=told, needed=tuple(sorted(needed)))
 
 
+_DAY_MS: Final = 86_400_000
 _NOTHING = Expiry(snapshots=frozenset(), refs=())
 
 

@@ -5,7 +5,7 @@ snapshot; a snapshot that no branch or tag reaches is kept while it is young. Ti
 below the least time on the way to it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,6 +43,15 @@ class History:
             seen.add(at)
             yield at
             at = self.parents.get(at)
+
+    def above(self, items: Collection[int], branches: Iterable[Ref]) -> frozenset[int]:
+        """All from the head of each of these branches down to the last of the items on its line, with it."""
+        found: set[int] = set()
+        for ref in branches:
+            line = list(self.line(ref.head))
+            last = max((number for number, item in enumerate(line) if item in items), default=-1)
+            found.update(line[: last + 1])
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Laws of expiry: whatever the history, the settings and the holders, nothing goes that somebody needs."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -79,6 +80,7 @@ def test_nothing_goes_that_is_needed(case: tuple[History, SnapshotExpiry, tuple[
     assert gone <= set(history.times)
     for hold in holds:
         assert not gone & set(hold.snapshots)
+        assert not gone & {step for item in hold.snapshots for step in way(history, item)}
         if hold.since_ms is not None:
             assert not {item for item in gone if history.times[item] >= hold.since_ms}
         assert found.blocked or set(hold.snapshots) & set(history.times) <= set(found.needed)
@@ -99,6 +101,12 @@ def test_nothing_goes_that_is_needed(case: tuple[History, SnapshotExpiry, tuple[
 def _on_other(history: History, name: str) -> bool:
     """Another branch or tag may keep a snapshot in the middle of a line."""
     return any(ref.name != name for ref in history.refs)
+
+
+def way(history: History, item: int) -> list[int]:
+    """What a stream passes from the head of main back to a snapshot."""
+    line = list(history.line(history.refs[0].head))
+    return line[: line.index(item)] if item in line else []
 
 
 @settings(max_examples=150, deadline=None)
@@ -183,6 +191,22 @@ def test_a_branch_with_an_age_of_its_own_never_takes_what_is_needed() -> None:
     assert not found.expiry.snapshots
     assert found.blocked
     assert [item.code for item in found.diagnostics] == ["FII153"]
+
+
+def test_a_tag_that_keeps_a_readers_snapshot_does_not_keep_the_way_to_it() -> None:
+    hold = Hold(subject="table.t", holder="job.r", reason="it reads on", snapshots=(2,), moved_ms=NOW)
+    aged = chain(100, 90, 80, 70, 1, max_snapshot_age=48 * HOUR)
+    tagged = replace(aged, refs=(*aged.refs, Ref(name="t", head=2, is_branch=False)))
+    found = reach(tagged, WANTED, (hold,), NOW)
+    assert not found.expiry.snapshots
+    assert [item.code for item in found.diagnostics] == ["FII153"]
+
+
+def test_what_another_day_would_take_of_the_way_is_named_for_a_second_look() -> None:
+    hold = Hold(subject="table.t", holder="job.r", reason="it reads on", snapshots=(2,), moved_ms=NOW)
+    found = reach(chain(100, 47, 40, 1, max_snapshot_age=48 * HOUR), WANTED, (hold,), NOW)
+    assert found.expiry.snapshots == {1}
+    assert found.needed == (2, 3)
 
 
 def _at(ms: int) -> str:
