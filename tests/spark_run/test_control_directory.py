@@ -274,13 +274,13 @@ def test_a_spec_that_is_not_understood_names_the_field() -> None:
         )
 
 
-def test_the_driver_needs_nothing_but_pyspark_and_its_control_package() -> None:
-    """It also runs where the command line is not installed."""
+def test_the_driver_needs_nothing_but_pyspark_and_what_it_is_told_in() -> None:
+    """It knows the words of the control directory and of the contract, no planner, no language, no library of theirs."""
     program = (
         "import sys, flareiac_spark.driver.application\n"
-        "known = ('flareiac_spark.driver', 'flareiac_spark.control', 'pyspark', 'py4j')\n"
+        "known = ('flareiac_spark.driver', 'flareiac_spark.control', 'flareiac.sdk', 'flareiac.kernel', 'pyspark', 'py4j')\n"
         "names = [n for n in sys.modules if n.partition('.')[0] not in sys.stdlib_module_names and not n.startswith(known)]\n"
-        "print([n for n in names if n.startswith(('flareiac', 'pyiceberg', 'hcl2', 'sqlglot', 'boto')) and n != 'flareiac_spark'])\n"
+        "print([n for n in names if n.startswith(('flareiac', 'pyiceberg', 'hcl2', 'sqlglot', 'boto')) and n not in ('flareiac', 'flareiac_spark')])\n"
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
