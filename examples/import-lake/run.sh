@@ -5,7 +5,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${1:-$here/work}
-rm -rf "$work"
+if [ $# -eq 0 ]; then
+  rm -rf "$work"
+elif [ -e "$work" ]; then
+  echo "error: $work exists already; name a directory that does not" >&2
+  exit 64
+fi
 cp -r "$here/project" "$work"
 cd "$work"
 exec </dev/null

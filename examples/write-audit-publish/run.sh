@@ -5,11 +5,17 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${1:-$here/work}
-rm -rf "$work"
+if [ $# -eq 0 ]; then
+  rm -rf "$work"
+elif [ -e "$work" ]; then
+  echo "error: $work exists already; name a directory that does not" >&2
+  exit 64
+fi
 cp -r "$here/project" "$work"
 cd "$work"
 mkdir -p landing
 exec </dev/null
+trap 'flareiac stop job.orders >/dev/null 2>&1 || true' EXIT # also where an audit fails: nothing runs on
 run() { printf '\n$ %s\n' "$*" && "$@"; }
 say() { printf '\n##### %s\n' "$*"; }
 audit() { printf '\n$ audit %s\n' "$*" && python "$here/audit.py" . "$@"; }
@@ -37,4 +43,5 @@ audit show
 say 'Where main stands is data, not declaration: there is nothing to plan.'
 run flareiac plan -detailed-exitcode
 run flareiac stop job.orders
+trap - EXIT
 say 'Done.'
