@@ -3,7 +3,7 @@
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ from flareiac.applying.requests import encode_request
 from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Reviving
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, ReadRequest, Reviving, Unreadable
 from flareiac.sdk.state import Lease
 
 
 def undrop(
-    bench: Bench, address: str, *, lock_timeout: float, emit: Callable[[Event], None], progress: Callable[[str], None]
+    bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None], progress: Callable[[str], None]
 ) -> tuple[str, ...]:
-    """Brings it back; returns what there is to say. Raises ``Failure`` or ``LockHeld``.
+    """Brings back ``ADDRESS``, or ``ADDRESS@UUID`` for an earlier one; returns what there is to say. Raises ``Failure`` or ``LockHeld``.
 
     The intent is in the journal before any catalog is touched, so that the next apply finds out how an interrupted one ended.
     """
@@ -30,10 +30,9 @@ def undrop(
         loaded = bench.load_state()
         if loaded.recovered.interrupted is not None:
             raise Failure(_interrupted())
-        record = _dropped(loaded.snapshot, address)
-        driver = bench.driver(record.provider, record.type)
-        if not isinstance(driver, Reviving):
-            raise Failure(error("FIX060", f"{address} can not be brought back", f"What is deleted of the kind {record.type} is gone."))
+        record = _chosen(bench, loaded.snapshot, wanted)
+        driver = _reviving(bench, record)
+        address = record.address
         request = ApplyRequest(
             key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/undrop/{address}",
             address=address,
@@ -45,29 +44,73 @@ def undrop(
             cancel=threading.Event(),
             progress=progress,
         )
-        return _carry_out(bench, lease, loaded, record, driver, request).messages
+        said = _carry_out(bench, lease, loaded, record, driver, request).messages
+    return (*said, *_others(record, [item for item in loaded.snapshot.dropped if item.address == address]))
 
 
-def _dropped(snapshot: Snapshot, address: str) -> ResourceRecord:
-    if address in snapshot.resources:
-        raise Failure(_there(address, snapshot.dropped.get(address)))
-    if address not in snapshot.dropped:
-        known = ", ".join(snapshot.dropped) or "nothing"
-        hint = did_you_mean(address, snapshot.dropped)
-        why = f"The state keeps what a destroyed resource needs to come back, and has: {known}.{hint} A purged table is gone for good."
-        raise Failure(error("FIX061", f"Nothing that was dropped is known as {address}", why))
-    return snapshot.dropped[address]
+def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
+    """What is meant: the newest of that address that is gone, which is the recorded one where that is gone unseen."""
+    address, _, uuid = wanted.partition("@")
+    here = snapshot.resources.get(address)
+    gone = [item for item in snapshot.dropped if item.address == address]
+    if here is not None:
+        _reviving(bench, here)
+        if not _is_gone(bench, snapshot, here):
+            raise Failure(_there(address, gone))
+        gone.append(here)
+    chosen = [item for item in gone if not uuid or item.uuid == uuid]
+    if not chosen:
+        raise Failure(_unknown(wanted, [*snapshot.dropped, *gone]))
+    return chosen[-1]
 
 
-def _there(address: str, dropped: ResourceRecord | None) -> Diagnostic:
-    location = dropped.identity.get("metadata_location") if dropped else None
-    old = f" An earlier one of this address was dropped; its last metadata file is {location}." if location else ""
+def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
+    driver = bench.driver(record.provider, record.type)
+    if not isinstance(driver, Reviving):
+        why = f"What is deleted of the kind {record.type} is gone."
+        raise Failure(error("FIX060", f"{record.address} can not be brought back", why))
+    return driver
+
+
+def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
+    asked = ReadRequest(address=record.address, desired=None, recorded=record.recorded(), references=references_of(snapshot, record))
+    match bench.driver(record.provider, record.type).read(asked):
+        case Unreadable(diagnostic=diagnostic):
+            raise Failure(diagnostic)
+        case found:
+            return isinstance(found, Missing)
+
+
+def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
+    same = (_name(item) for item in gone if item.address == wanted.partition("@")[0])
+    names = list(dict.fromkeys([*(item.address for item in gone), *same]))
+    why = (
+        f"The state keeps what a destroyed resource needs to come back, and has: {', '.join(names) or 'nothing'}."
+        f"{did_you_mean(wanted, names)} A purged table is gone for good."
+    )
+    return error("FIX061", f"Nothing that was dropped is known as {wanted}", why)
+
+
+def _name(record: ResourceRecord) -> str:
+    return f"{record.address}@{record.uuid}" if record.uuid else record.address
+
+
+def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
+    way = f" An earlier one is known: once {address} is dropped, flareiac undrop {_name(gone[-1])} brings it back." if gone else ""
     return error(
         "FIX062",
         f"{address} is not dropped",
-        f"It is recorded in the state.{old} If it is gone all the same, flareiac plan says so; nothing was changed.",
+        f"It is recorded in the state, and it is there. Nothing was changed.{way}",
         address=address,
     )
+
+
+def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[str]:
+    """What else the address has been, for whoever meant that."""
+    for item in known:
+        if not item.is_same(back):
+            location = item.identity.get("metadata_location")
+            yield f"dropped earlier and still known: {_name(item)}" + (f", its last metadata file is {location}" if location else "")
 
 
 def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Reviving, request: ApplyRequest) -> Applied:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from flareiac.kernel.data import Data
 from flareiac.kernel.kill_points import reach
 from flareiac.model.desired import OutputValue
-from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Recovered, Result, decode_entry, encode_entry, replay
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_dropped
+from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Recovered, Result, decode_entry, encode_entry, replay
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
 from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10
@@ -71,19 +71,18 @@ class Recording:
         self._store, self._lease, self._loaded, self._clock = store, lease, loaded, clock
         self._lock = threading.Lock()
         self._snapshot = loaded.snapshot
-        self._resources = dict(loaded.snapshot.resources)
-        self._dropped = dict(loaded.snapshot.dropped)
+        self._records = Records(resources=dict(loaded.snapshot.resources), dropped=loaded.snapshot.dropped)
         self.apply_id = apply_id
 
     @property
     def snapshot(self) -> Snapshot:
         """The state as recorded up to now."""
         with self._lock:
-            return replace(self._snapshot, resources=dict(self._resources))
+            return replace(self._snapshot, resources=dict(self._records.resources), dropped=self._records.dropped)
 
     def record(self, address: str) -> ResourceRecord | None:
         with self._lock:
-            return self._resources.get(address)
+            return self._records.resources.get(address)
 
     def begin(self, plan_digest: str) -> None:
         self._append(Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage))
@@ -94,41 +93,30 @@ class Recording:
 
     def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:
         reach("apply.before-result")
-        record = self._with_upkeep(record)
-        self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, forgotten=forgotten))
-        with self._lock:
-            if forgotten:
-                self._resources.pop(address, None)
-                self._dropped = with_dropped(self._dropped, record) if record is not None else self._dropped
-            elif record is not None:
-                self._resources[address] = record
+        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_upkeep(record), forgotten=forgotten))
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
-        record = self._with_upkeep(record)
-        self._append(Result(apply=self.apply_id, id=operation_id, address=address, record=record, error=error))
-        if record is not None:
-            with self._lock:
-                self._resources[address] = record
+        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_upkeep(record), error=error))
+
+    def _take(self, result: Result) -> None:
+        self._append(result)
+        with self._lock:
+            self._records.take(result)
 
     def _with_upkeep(self, record: ResourceRecord | None) -> ResourceRecord | None:
-        """What was recorded of its maintenance stays with a resource that is recorded anew."""
+        """What was recorded of its maintenance stays with an object that is recorded anew, and is not another one's."""
         known = None if record is None else self.record(record.address)
-        return replace(record, upkeep=known.upkeep) if record is not None and known is not None and not record.upkeep else record
+        if record is None or known is None or record.upkeep or not known.is_same(record):
+            return record
+        return replace(record, upkeep=known.upkeep)
 
     def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
         """Ends the apply: writes the snapshot anew and empties the journal."""
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
-        with self._lock:
-            final = replace(
-                self._snapshot,
-                serial=self._snapshot.serial + 1,
-                resources=dict(self._resources),
-                dropped=dict(self._dropped),
-                outputs=dict(outputs),
-            )
+        final = replace(self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs))
         self._store.write_snapshot(encode_snapshot(final), expect=self._loaded.revision, lease=self._lease)
         reach("apply.snapshot")
         return final

@@ -7,7 +7,9 @@ import typer
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
 
-Address = Annotated[str, typer.Argument(help="The address that the table had.", metavar="ADDRESS")]
+Address = Annotated[
+    str, typer.Argument(help="The address that the table had; ADDRESS@UUID names an earlier one of that address.", metavar="ADDRESS")
+]
 
 
 def register(app: typer.Typer) -> None:

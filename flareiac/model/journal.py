@@ -8,7 +8,7 @@ from typing import TypeAlias
 from flareiac.kernel.data import Data, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record, with_dropped
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record, with_dropped, without_dropped
 from flareiac.sdk.state import Damaged
 
 
@@ -131,10 +131,30 @@ def decode_entry(content: bytes, where: str) -> Entry:
         raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
 
 
+@dataclass(slots=True, kw_only=True)
+class Records:
+    """What is recorded while results come in: one rule for who writes the journal and for who replays it."""
+
+    resources: dict[str, ResourceRecord]
+    dropped: tuple[ResourceRecord, ...]
+
+    def take(self, result: Result) -> None:
+        """An object that another one takes the place of in the state is kept among the dropped: nothing else knows of it any more."""
+        record, before = result.record, self.resources.get(result.address)
+        if result.forgotten:
+            self.resources.pop(result.address, None)
+            self.dropped = with_dropped(self.dropped, record) if record is not None else self.dropped
+        elif record is not None:
+            self.resources[result.address] = record
+            self.dropped = without_dropped(self.dropped, record)
+            if before is not None and before.uuid is not None and not before.is_same(record):
+                self.dropped = with_dropped(self.dropped, before)
+
+
 def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
     """The state after the journal's records, and the apply that they leave open, if any."""
-    resources, outputs, lineage = dict(snapshot.resources), dict(snapshot.outputs), snapshot.lineage
-    dropped = dict(snapshot.dropped)
+    outputs, lineage = dict(snapshot.outputs), snapshot.lineage
+    records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     interrupted: Interrupted | None = None
     count = 0
     for entry in entries:
@@ -149,16 +169,12 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
                 if interrupted:
                     interrupted.open.pop(entry.id, None)
                     interrupted.results[entry.id] = entry.error is None
-                if entry.forgotten:
-                    resources.pop(entry.address, None)
-                    dropped = with_dropped(dropped, entry.record) if entry.record else dropped
-                elif entry.record:
-                    resources[entry.address] = entry.record
+                records.take(entry)
             case Outputs():
                 outputs = dict(entry.outputs)
             case Ended():
                 interrupted = None
             case _:
                 pass
-    state = replace(snapshot, lineage=lineage, resources=resources, outputs=outputs, dropped=dropped)
+    state = replace(snapshot, lineage=lineage, resources=records.resources, outputs=outputs, dropped=records.dropped)
     return Recovered(snapshot=state, interrupted=interrupted, entries=count)

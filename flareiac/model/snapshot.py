@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Attributes, Data, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
@@ -34,6 +34,16 @@ class ResourceRecord:
     upkeep: Mapping[str, Attributes] = field(default_factory=dict)
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
 
+    @property
+    def uuid(self) -> Data:
+        """What tells it from another object of its name; None where its kind has no such thing."""
+        return self.identity.get("uuid")
+
+    def is_same(self, other: "ResourceRecord") -> bool:
+        """Whether both are of one object, whatever its address was; without a uuid, the address is all there is to tell."""
+        known = (self.uuid, other.uuid) != (None, None)
+        return self.type == other.type and (self.uuid == other.uuid if known else self.address == other.address)
+
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
         return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version)
@@ -48,21 +58,18 @@ class Snapshot:
     resources: Mapping[str, ResourceRecord] = field(default_factory=dict)
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     features: tuple[str, ...] = ()
-    dropped: Mapping[str, ResourceRecord] = field(default_factory=dict)
-    """What was deleted and can be brought back, by the address it had; the newest last, at most ``KEPT_DROPPED``."""
-
-    def with_record(self, address: str, record: ResourceRecord | None) -> "Snapshot":
-        """The snapshot with one resource recorded anew, or forgotten."""
-        resources = {key: value for key, value in self.resources.items() if key != address}
-        if record is not None:
-            resources[address] = record
-        return replace(self, resources=resources)
+    dropped: tuple[ResourceRecord, ...] = ()
+    """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
 
 
-def with_dropped(dropped: Mapping[str, ResourceRecord], record: ResourceRecord) -> dict[str, ResourceRecord]:
+def with_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:
     """These and one more; the oldest go when there are too many."""
-    found = {address: item for address, item in dropped.items() if address != record.address} | {record.address: record}
-    return dict(list(found.items())[-KEPT_DROPPED:])
+    return (*without_dropped(dropped, record), record)[-KEPT_DROPPED:]
+
+
+def without_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:
+    """These but for this object, which is there again."""
+    return tuple(item for item in dropped if not item.is_same(record))
 
 
 def new_snapshot() -> Snapshot:
@@ -113,7 +120,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
             name: {"value": to_json(output.value), "sensitive": output.sensitive} for name, output in sorted(snapshot.outputs.items())
         },
         "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
-        **({"dropped": [encode_record(record) for record in snapshot.dropped.values()]} if snapshot.dropped else {}),
+        **({"dropped": [encode_record(record) for record in snapshot.dropped]} if snapshot.dropped else {}),
     }
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
@@ -134,7 +141,7 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
             serial=int(document["serial"]),
             features=tuple(document["features"]),
             resources={record.address: record for record in records},
-            dropped={record.address: record for record in map(decode_record, document.get("dropped", ()))},
+            dropped=tuple(map(decode_record, document.get("dropped", ()))),
             outputs={
                 name: OutputValue(value=from_json(item["value"]), sensitive=bool(item["sensitive"]))
                 for name, item in _mapping(document["outputs"]).items()
