@@ -392,7 +392,7 @@ def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attri
     moved = [text for name, text in names.items() if identity[name] != wanted[name]]
     if moved:
         return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
-    if request.payload["empty"] and identity["snapshot_id"] is not None:
+    if request.payload["empty"] and identity["written"]:
         return _moved(target, "rows were written since the plan was made, and a not null column needs a table without rows")
     against = contradiction(found[1], changes) or _overtaken(found[1].get("properties") or {}, changes)
     return None if against is None else _moved(target, against)

@@ -17,6 +17,7 @@ from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.table.default_value import DoesNotFit, default_value
+from flareiac_iceberg.table.layout import TRANSFORMS, can_identify, may_be_null, misfit
 from flareiac_iceberg.table.rename import declared_steps, followed
 from flareiac_iceberg.table.spec import (
     Column,
@@ -24,7 +25,6 @@ from flareiac_iceberg.table.spec import (
     SortField,
     column_data,
     flatten,
-    is_inside,
     parent_of,
     partition_data,
     sort_data,
@@ -32,23 +32,10 @@ from flareiac_iceberg.table.spec import (
 
 NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
 """Types whose columns Spark can not read with a default."""
-_TIMES: Final = frozenset({"timestamptz", "timestamp_ntz"})
-_HASHED: Final = frozenset({"int", "long", "decimal", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "fixed", "binary"})
 _METADATA_COLUMNS: Final = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
     | {"_commit_snapshot_id"}
 )
-_NESTED: Final = frozenset({"struct", "list", "map"})
-_FITS: Final = {
-    "year": _TIMES | {"date"},
-    "month": _TIMES | {"date"},
-    "day": _TIMES | {"date"},
-    "hour": _TIMES,
-    "bucket": _HASHED,
-    "truncate": frozenset({"int", "long", "decimal", "string", "binary"}),
-}
-"""Which types a transform takes; identity takes every one that is not nested."""
-
 RESERVED_PROPERTIES: Final = {
     "comment": "use the attribute comment",
     "write.distribution-mode": "use the attribute distribution",
@@ -267,11 +254,10 @@ def _identifier(value: list[str] | None, columns: Mapping[str, Column] | None, d
         column = _existing(path, columns, ("identifier",), diagnostics)
         if column is None or columns is None:
             continue
-        above = [item for item in columns if is_inside(path, item)]
-        if column.type in _NESTED | {"float", "double"} or any(columns[item].type in ("list", "map") for item in above):
+        if not can_identify(path, columns):
             why = "Identifier columns are not float or double, hold one value, and stand in no list or map."
             diagnostics.error("FII057", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
-        elif not all(columns[item].required for item in above):
+        elif may_be_null(path, columns):
             why = f'It may be null. Write its type as "{column.type} not null", also for the structs around it.'
             diagnostics.error("FII058", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
     return None if value is None else list(dict.fromkeys(value))
@@ -343,9 +329,9 @@ def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> boo
     transform, width = term["transform"], term["param"]
     wide = transform in ("bucket", "truncate")
     fits = isinstance(width, int) and not isinstance(width, bool) and 0 < width < 2**31 if wide else width is None
-    if transform in ("identity", *_FITS) and fits and isinstance(term["column"], str):
+    if transform in TRANSFORMS and fits and isinstance(term["column"], str):
         return True
-    known = ", ".join(["identity", *_FITS])
+    known = ", ".join(TRANSFORMS)
     why = f"The transforms are {known}; bucket and truncate have a width of at least 1, the others have none."
     diagnostics.error("FII091", f"An element of {attribute} is no transform of a column", why, attribute=(attribute,))
     return False
@@ -363,19 +349,12 @@ def _not_a_term(name: str, examples: str, diagnostics: Diagnostics) -> None:
 
 
 def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | None, attribute: str, diagnostics: Diagnostics) -> None:
-    column = _existing(path, columns, (attribute,), diagnostics)
-    if column is None:
+    if _existing(path, columns, (attribute,), diagnostics) is None or columns is None:
         return
-    kind = column.type.partition("(")[0]
-    inside = [item for item in columns or {} if item != path and is_inside(path, item) and (columns or {})[item].type in ("list", "map")]
-    if kind in _NESTED or inside or (transform in _FITS and kind not in _FITS[transform]):
-        takes = (
-            f"{transform} takes {', '.join(sorted(_FITS[transform]))}" if transform in _FITS else "only columns with one value can be used"
-        )
-        where = f" inside {inside[0]}" if inside else ""
-        diagnostics.error(
-            "FII064", f'{transform} does not fit column "{path}": it is {column.type}{where}', f"{takes}.", attribute=(attribute,)
-        )
+    found = misfit(transform, path, columns)
+    if found is not None:
+        is_now, fitting = found
+        diagnostics.error("FII064", f'{transform} does not fit column "{path}": it is {is_now}', f"{fitting}.", attribute=(attribute,))
 
 
 def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None) -> Around:

@@ -8,6 +8,7 @@ from flareiac_iceberg.catalog.connection import Connections, namespace_marks, tr
 from flareiac_iceberg.catalog.spec import RestCatalog
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
+from flareiac_iceberg.table.history import MAIN, heads
 from flareiac_iceberg.table.pointer_commit import commit_pointer
 from flareiac_iceberg.table.read import Target
 
@@ -94,7 +95,7 @@ def _commit_if(catalog: Any, target: Target, needs_met: Iterable[Attributes], up
 
 
 def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> list[Attributes]:
-    """What must still hold when the commit is made: all that the updates were computed from; with ``empty``, that there are no rows."""
+    """What must still hold when the commit is made: all that the updates were computed from; with ``empty``, that no branch is written."""
     needs: list[Attributes] = [
         {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},
         {"type": "assert-current-schema-id", "current-schema-id": metadata.get("current-schema-id", 0)},
@@ -106,7 +107,9 @@ def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: 
     if metadata.get("last-partition-id") is not None:
         needs.append({"type": "assert-last-assigned-partition-id", "last-assigned-partition-id": metadata["last-partition-id"]})
     if empty:
-        needs.append({"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None})
+        stands = {MAIN: None, **heads(metadata)}
+        found = ({"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot} for name, snapshot in stands.items())
+        needs += [item for item in found if item not in needs]
     return needs
 
 

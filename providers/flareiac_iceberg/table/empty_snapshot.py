@@ -5,6 +5,7 @@ import uuid
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.table.history import STARTS
 from flareiac_iceberg.table.metadata import schema_of
 from flareiac_iceberg.table.read import Target
 
@@ -28,7 +29,7 @@ def empty_snapshot(connections: Connections, target: Target, metadata: Attribute
         "snapshot-id": snapshot_id,
         "timestamp-ms": int(time.time() * 1000),
         "manifest-list": location,
-        "summary": {"operation": "append", "flareiac.starts": "branch", **dict.fromkeys(_ZEROS, "0")},
+        "summary": {"operation": "append", STARTS: "branch", **dict.fromkeys(_ZEROS, "0")},
         "schema-id": schema_of(metadata).get("schema-id", 0),
     }
     if version > 1:

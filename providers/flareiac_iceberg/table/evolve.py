@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterable
-from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.column_types import ColumnType, List, Map, Primitive, Struct, parse
@@ -30,7 +29,7 @@ from flareiac_iceberg.table.changes import (
     UpgradeFormat,
     WidenType,
 )
-from flareiac_iceberg.table.metadata import nodes, partition_spec_of, schema_of, sort_order_of
+from flareiac_iceberg.table.metadata import FIRST_PARTITION_ID, nodes, partition_spec_of, partition_specs_of, schema_of, sort_order_of
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
@@ -43,8 +42,6 @@ from flareiac_iceberg.table.spec import (
     leaf,
     parent_of,
 )
-
-_FIRST_PARTITION_ID: Final = 1000
 
 
 class SchemaDraft:
@@ -172,7 +169,7 @@ def new_schema(fields: Iterable[tuple[str, str, bool, str | None]], identifier: 
 
 def new_spec(fields: Iterable[PartitionField], ids: dict[str, int]) -> Attributes:
     """A partition spec for a new table."""
-    rows = [_partition(item, ids, _FIRST_PARTITION_ID + index) for index, item in enumerate(fields)]
+    rows = [_partition(item, ids, FIRST_PARTITION_ID + index) for index, item in enumerate(fields)]
     return {"spec-id": 0, "fields": rows}
 
 
@@ -293,9 +290,9 @@ def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str
     relevant = [item for item in steps if isinstance(item, AddPartitionField | RemovePartitionField | RenamePartitionField)]
     if not relevant:
         return []
-    specs = metadata.get("partition-specs") or [partition_spec_of(metadata)]
+    specs = partition_specs_of(metadata)
     past = [item for spec in specs for item in spec["fields"]]
-    last = max([metadata.get("last-partition-id") or 0, _FIRST_PARTITION_ID - 1, *(item["field-id"] for item in past)])
+    last = max([metadata.get("last-partition-id") or 0, FIRST_PARTITION_ID - 1, *(item["field-id"] for item in past)])
     rows = copy.deepcopy(partition_spec_of(metadata)["fields"])
     old_ids = {node.path: node.id for node in nodes(schema_of(metadata))}
     renames = [item for item in steps if isinstance(item, RenameColumn)]

@@ -13,6 +13,8 @@ _CHECKPOINT: Final = "flareiac.checkpoint-id"
 _BATCH: Final = "flareiac.batch-id"
 _OUTPUT: Final = "flareiac.output"
 _RUN: Final = "flareiac.run-id"
+STARTS: Final = "flareiac.starts"
+"""Marks a snapshot without rows at which a branch starts."""
 _OWN: Final = "flareiac."
 
 
@@ -47,6 +49,11 @@ def current(metadata: Attributes) -> int | None:
     """The snapshot that the main branch stands on, None for a table without rows."""
     found: int | None = metadata.get("current-snapshot-id")
     return None if found in (None, -1) else found
+
+
+def written(metadata: Attributes) -> bool:
+    """Whether any snapshot, of any branch, may hold rows."""
+    return any(STARTS not in (item.get("summary") or {}) for item in metadata.get("snapshots") or ())
 
 
 def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:

@@ -15,6 +15,8 @@ from flareiac_iceberg.catalog.pointers import Pointer
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.table.branches import branches_of, tags_of
 from flareiac_iceberg.table.default_value import same_form
+from flareiac_iceberg.table.history import written
+from flareiac_iceberg.table.metadata_shape import Misshapen, check
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
     COMMENT_PROPERTY,
@@ -30,6 +32,7 @@ from flareiac_iceberg.table.spec import (
 from flareiac_iceberg.table.writers import KEY as WRITERS
 from flareiac_iceberg.table.writers import writers
 
+FIRST_PARTITION_ID: Final = 1000
 _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 
@@ -67,10 +70,13 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
     try:
         data = given()
         if not isinstance(data, dict) or "format-version" not in data:
-            raise ValueError("it is JSON, but no table metadata")
+            raise Misshapen("it is JSON, but no table metadata")
+        check(data)
         taken_apart(data, location)
     except OSError as trouble:
         raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
+    except Misshapen as trouble:
+        raise Failure(_unreadable(location, str(trouble))) from trouble
     except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
         raise Failure(_unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
     return data
@@ -94,9 +100,17 @@ def schema_of(metadata: Attributes) -> Attributes:
 
 def partition_spec_of(metadata: Attributes) -> Attributes:
     """The default partition spec."""
-    if "partition-specs" not in metadata:
-        return {"spec-id": 0, "fields": metadata["partition-spec"]}
-    return next(dict(item) for item in metadata["partition-specs"] if item["spec-id"] == metadata["default-spec-id"])
+    return next(item for item in partition_specs_of(metadata) if item["spec-id"] == metadata.get("default-spec-id", 0))
+
+
+def partition_specs_of(metadata: Attributes) -> list[Attributes]:
+    """All partition specs that the table has had. Their fields have no ids in old metadata: Iceberg counts them."""
+    specs = metadata.get("partition-specs") or [{"spec-id": 0, "fields": metadata["partition-spec"]}]
+    return [{**spec, "fields": _counted(spec["fields"])} for spec in specs]
+
+
+def _counted(fields: list[Attributes]) -> list[Attributes]:
+    return [{**item, "field-id": item.get("field-id") or FIRST_PARTITION_ID + index} for index, item in enumerate(fields)]
 
 
 def sort_order_of(metadata: Attributes) -> Attributes:
@@ -142,7 +156,9 @@ def _head(kind: Data) -> str:
 
 
 def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
-    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its sort orders ever."""
+    """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its sort orders ever,
+    ``partition_names`` the name, source and transform of all its partition fields ever.
+    """
     schema = schema_of(metadata)
     levels = nodes(schema)
     paths = {node.id: node.path for node in levels}
@@ -197,6 +213,13 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "sort_id": sort_order_of(metadata)["order-id"],
         "field_ids": field_ids,
         "sorted_ids": sorted({item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}),
+        "partition_names": [
+            list(field)
+            for field in sorted(
+                {(item["name"], item["source-id"], item["transform"]) for spec in partition_specs_of(metadata) for item in spec["fields"]}
+            )
+        ],
+        "written": written(metadata),
         "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
         "tags": {name: tag.snapshot_id for name, tag in tags_of(metadata).items()},
         WRITERS: writers(metadata),

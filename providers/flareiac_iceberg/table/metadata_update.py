@@ -10,11 +10,10 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.table.history import MAIN, current
-from flareiac_iceberg.table.metadata import partition_spec_of, schema_of, sort_order_of
+from flareiac_iceberg.table.metadata import FIRST_PARTITION_ID, partition_spec_of, partition_specs_of, schema_of, sort_order_of
 
 _PREVIOUS: Final = "write.metadata.previous-versions-max"
 _USUAL_PREVIOUS: Final = 100
-_FIRST_PARTITION_ID: Final = 1000
 
 
 def updated(metadata: Attributes, updates: Iterable[Attributes], location: str, now: int) -> Attributes:
@@ -46,11 +45,10 @@ def _complete(metadata: Attributes) -> Attributes:
         metadata["schemas"] = [{**schema_of(metadata), "schema-id": 0}]
         metadata["current-schema-id"] = 0
     if "partition-specs" not in metadata:
-        fields = [{"field-id": _FIRST_PARTITION_ID + index, **item} for index, item in enumerate(metadata["partition-spec"])]
-        metadata["partition-specs"], metadata["default-spec-id"] = [{"spec-id": 0, "fields": fields}], 0
+        metadata["partition-specs"], metadata["default-spec-id"] = partition_specs_of(metadata), 0
     if metadata.get("last-partition-id") is None:
         ids = [item["field-id"] for spec in metadata["partition-specs"] for item in spec["fields"]]
-        metadata["last-partition-id"] = max(ids, default=_FIRST_PARTITION_ID - 1)
+        metadata["last-partition-id"] = max(ids, default=FIRST_PARTITION_ID - 1)
     if not metadata.get("sort-orders"):
         metadata["sort-orders"], metadata["default-sort-order-id"] = [sort_order_of(metadata)], 0
     head = current(metadata)

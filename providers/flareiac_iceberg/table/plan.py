@@ -14,7 +14,7 @@ from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropC
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
 from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
-from flareiac_iceberg.table.refusals import moved_location, refusals
+from flareiac_iceberg.table.refusals import Past, moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
 from flareiac_iceberg.table.users import contradictions
@@ -148,7 +148,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     blockers = (
         *_ownership(request, observed),
         *move_refusals(request, desired, observed, move),
-        *refusals(wanted, found, has_data=observed.identity["snapshot_id"] is not None, ever_sorted=_ever_sorted(observed, found)),
+        *refusals(wanted, found, _past(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
         *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),
         *branches.still_written(found.changes, _claims(request)),
@@ -292,11 +292,16 @@ def _type_text(columns: Data, path: str) -> str:
     return render(type_at(columns, path))
 
 
-def _ever_sorted(observed: Present, found: Difference) -> tuple[str, ...]:
-    """The columns of all sort orders that the table has had, under their names after the renames."""
-    ids = set(observed.identity.get("sorted_ids") or ())
+def _past(observed: Present, found: Difference) -> Past:
+    """What the table has had. A table that is read as it was recorded by an earlier version does not tell all of it, nor does it change."""
+    identity = observed.identity
     renames = (*found.renames.declared, *found.renames.undone)
-    return tuple(path_after(path, renames) for path, field_id in observed.identity["field_ids"].items() if field_id in ids)
+    paths = {field_id: path_after(path, renames) for path, field_id in identity["field_ids"].items()}
+    return Past(
+        written=identity.get("written", True),
+        sorted=frozenset(paths[item] for item in identity.get("sorted_ids") or () if item in paths),
+        partitions=frozenset((name, paths.get(source), transform) for name, source, transform in identity.get("partition_names") or ()),
+    )
 
 
 def _needs_empty(found: Difference) -> bool:

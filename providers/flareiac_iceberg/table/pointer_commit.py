@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.table.layout import unsound
+from flareiac_iceberg.table.metadata import taken_apart
 from flareiac_iceberg.table.metadata_update import updated
 from flareiac_iceberg.table.read import Target
 
@@ -26,8 +29,14 @@ _DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
 
 
 def commit_pointer(catalog: "Catalog", target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
-    """Whether the table stands at the new metadata; False if another commit came first. Raises what the catalog's client raises."""
+    """Whether the table stands at the new metadata; False if another commit came first.
+
+    Raises what the catalog's client raises, and ``Failure`` where nobody could load the table afterwards.
+    """
     after = updated(metadata, updates, location, int(time.time() * 1000))
+    broken = sorted(_flaws(after, location) - _flaws(metadata, location))
+    if broken:
+        raise Failure(_not_committed(target, broken))
     new = _next_location(location, after)
     io = _io(catalog, after, new)
     try:
@@ -42,6 +51,24 @@ def commit_pointer(catalog: "Catalog", target: Target, location: str, metadata: 
         kept = {item["metadata-file"] for item in after["metadata-log"]}
         _delete(io, [item["metadata-file"] for item in metadata.get("metadata-log") or () if item["metadata-file"] not in kept])
     return True
+
+
+def _flaws(metadata: Attributes, location: str) -> set[str]:
+    """Why engines would not load a table; a server checks the same before it takes a commit."""
+    spec, identity = taken_apart(metadata, location)
+    ids = identity["field_ids"]
+    hidden = {name for name, source, _ in identity["partition_names"] if ids.get(name, source) != source}
+    return {item.summary for item in unsound(spec)} | {
+        f"column {name} has the name of a partition field of another column" for name in hidden
+    }
+
+
+def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
+    return error(
+        "FII094",
+        f"The table {target.full_name} was not changed",
+        f"No engine could load it afterwards: {'; '.join(broken)}. Nothing of this change took effect. Make a new plan and look at it.",
+    )
 
 
 def _next_location(location: str, metadata: Attributes) -> str:

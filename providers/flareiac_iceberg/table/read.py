@@ -56,7 +56,7 @@ def requested(request: ReadRequest) -> Target:
     target = target_of(attributes, request.references)
     if request.import_id is not None and request.recorded is None:
         wanted = f"{target.catalog.label}.{target.namespace}.{target.name}"
-        if request.import_id.partition("@")[0] != wanted:
+        if request.import_id != wanted and not request.import_id.startswith(f"{wanted}@"):
             raise Failure(_other_import(request, wanted))
     return target
 

@@ -1,6 +1,7 @@
 """Changes that Iceberg can not make, or that would break the rows that are there: each with why and the safe way out. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.sdk.changes import Blocker
@@ -13,32 +14,53 @@ from flareiac_iceberg.table.changes import (
     DropColumn,
     MoveColumn,
     RenameColumn,
+    RenamePartitionField,
     SetNullability,
     UpgradeFormat,
     WidenType,
 )
 from flareiac_iceberg.table.diff import Difference
+from flareiac_iceberg.table.evolve import transform_text
+from flareiac_iceberg.table.layout import unsound
 from flareiac_iceberg.table.spec import Column, PartitionField, TableSpec, is_inside, leaf, parent_of
 
 
-def refusals(desired: TableSpec, found: Difference, *, has_data: bool, ever_sorted: Collection[str]) -> tuple[Blocker, ...]:
-    """One blocker for each change that can not be made as written. ``ever_sorted``: columns of all its sort orders ever."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a table has had and never forgets, its columns under their names after the renames.
+
+    ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort orders. ``partitions``: the
+    fields of all its partition specs as name, column (None: it is gone) and transform.
+    """
+
+    written: bool
+    sorted: frozenset[str]
+    partitions: frozenset[tuple[str, str | None, str]]
+
+
+def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker, ...]:
+    """One blocker for each change that can not be made as written."""
     blockers: list[Blocker] = [_taken(step) for step in found.renames.taken]
     for change in found.changes:
-        blockers += _refused(change, found.observed.columns or {}, has_data)
-    blockers += _sort_history(found, ever_sorted)
-    blockers += _broken_references(desired, found)
-    blockers += _names(desired, found)
+        blockers += _refused(change, found.observed.columns or {}, past)
+    blockers += _sort_history(found, past)
+    if desired.columns is not None or found.observed.columns is not None:  # else the table is as it was recorded, and was not read
+        columns = final_columns(desired, found)
+        before = set(unsound(found.observed))
+        blockers += (item for item in unsound(_final_layout(desired, found, columns)) if item not in before)
+        blockers += _twins(found, columns)
+        blockers += _hidden_columns(found, columns, past)
+        blockers += _field_names(found, columns, past)
     return tuple(dict.fromkeys(blockers))
 
 
-def _refused(change: Change, columns: Mapping[str, Column], has_data: bool) -> Iterable[Blocker]:
+def _refused(change: Change, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
     match change:
         case WidenType(path=path) | SetNullability(path=path) | MoveColumn(path=path) if _is_key(path, columns):
             yield from _map_key(f"{path}.part", columns)
         case WidenType(path=path, old=old, new=new) if not can_become(old, new):
-            yield _type(path, old, new)
-        case SetNullability(path=path, required=True) if has_data:
+            yield _type(path, old, new, reusable=path not in {name for name, _, _ in past.partitions})
+        case SetNullability(path=path, required=True) if past.written:
             yield Blocker(
                 code="FII031",
                 summary=f"column {path} can not become not null",
@@ -48,7 +70,7 @@ def _refused(change: Change, columns: Mapping[str, Column], has_data: bool) -> I
                     f'check new rows with an expect block: condition = "{path} is not null"',
                 ),
             )
-        case AddColumn(path=path, required=True) if has_data:
+        case AddColumn(path=path, required=True) if past.written:
             yield Blocker(
                 code="FII032",
                 summary=f"column {path} can not be added as not null",
@@ -99,7 +121,7 @@ def _taken(step: RenameColumn) -> Blocker:
     )
 
 
-def _type(path: str, old: str, new: str) -> Blocker:
+def _type(path: str, old: str, new: str, *, reusable: bool) -> Blocker:
     name = leaf(path)
     narrower = can_become(new, old)
     why = (
@@ -113,7 +135,7 @@ def _type(path: str, old: str, new: str) -> Blocker:
         why=why,
         ways_out=(
             f'keep {path} as {old}, add a column such as {name}_{new.partition("(")[0]} with type = "{new}", and fill it from the query',
-            f"drop {path} in one apply and add it with its new type in the next: old values are gone then",
+            *([f"drop {path} in one apply and add it with its new type in the next: old values are gone then"] if reusable else []),
         ),
     )
 
@@ -125,38 +147,16 @@ def final_columns(desired: TableSpec, found: Difference) -> dict[str, Column]:
     return there | dict(desired.columns or {})
 
 
-def _broken_references(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
-    """Layout that would refer to columns that are not there (any more), or that can not identify rows."""
-    if desired.columns is None and found.observed.columns is None:
-        return  # columns are not managed, and the table is as it was recorded, so they were not read
-    columns = final_columns(desired, found)
-    there = found.observed
-    partitions = desired.partition_by if desired.partition_by is not None else there.partition_by or ()
-    sorting = desired.sort_by if desired.sort_by is not None else there.sort_by or ()
-    identifier = desired.identifier if desired.identifier is not None else there.identifier or ()
-    uses = [("partition_by", item.column) for item in partitions] + [("sort_by", item.column) for item in sorting]
-    for attribute, column in [*uses, *(("identifier", item) for item in identifier)]:
-        if column not in columns and not column.startswith("#"):
-            yield Blocker(
-                code="FII035",
-                summary=f"column {column} is needed: the table's {attribute} uses it",
-                why="Iceberg would have a layout that refers to a column that is not there.",
-                ways_out=(f"declare {attribute} without {column}; both change in one commit", f"keep the column {column}"),
-            )
-    for column in identifier:
-        if column in columns and not columns[column].required:
-            yield Blocker(
-                code="FII037",
-                summary=f"column {column} can not identify rows: it may be null",
-                why="Iceberg takes only columns that are not null as identifier.",
-                ways_out=(f"declare identifier without {column}", f'declare {column} as "not null" (on an empty table)'),
-            )
+def _final_layout(desired: TableSpec, found: Difference, columns: Mapping[str, Column]) -> TableSpec:
+    """The layout after the changes: what is declared, else what is there."""
+    kept = {name: getattr(desired, name) for name in ("identifier", "partition_by", "sort_by") if getattr(desired, name) is not None}
+    return replace(found.observed, columns=columns, **kept)
 
 
-def _sort_history(found: Difference, ever_sorted: Collection[str]) -> Iterable[Blocker]:
+def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
     """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing column (measured)."""
     for change in found.changes:
-        if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in ever_sorted):
+        if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
             name = leaf(change.path)
             yield Blocker(
                 code="FII045",
@@ -170,41 +170,71 @@ def _sort_history(found: Difference, ever_sorted: Collection[str]) -> Iterable[B
             )
 
 
-def _names(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
-    columns = final_columns(desired, found)
-    yield from _hidden_fields(desired, found)
-    added = [change.field for change in found.changes if isinstance(change, AddPartitionField)]
-    kept: list[PartitionField] = [
-        item for item in found.observed.partition_by or () if item.term in {x.term for x in desired.partition_by or ()}
-    ]
-    taken = {item.field_name for item in kept}
-    for field in added:
-        name = field.field_name
-        if name in taken or (name in columns and not (field.transform == "identity" and field.column == name)):
+def _new_names(found: Difference) -> list[str]:
+    """The paths that columns get, added or renamed."""
+    return [item.path if isinstance(item, AddColumn) else item.new for item in found.changes if isinstance(item, AddColumn | RenameColumn)]
+
+
+def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker]:
+    """Spark takes two columns whose names differ in case only for one."""
+    spelled: dict[str, list[str]] = {}
+    for path in columns:
+        spelled.setdefault(path.lower(), []).append(path)
+    for name in _new_names(found):
+        for other in spelled.get(name.lower(), ()):
+            if other != name and parent_of(other) == parent_of(name):
+                yield Blocker(
+                    code="FII093",
+                    summary=f"there can be no column {name} beside {other}: they differ in case only",
+                    why=f"Spark does not tell them apart. The table has {other} already.",
+                    ways_out=(
+                        f"if they are one column, declare it as it is spelled in the table: {other}",
+                        f'to have it spelled {name}: renamed = {{ "{other}" = "{name}" }}',
+                        "if they are two, give one of them another name",
+                    ),
+                )
+
+
+def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
+    """A column may not get the name of a partition field of another column: engines check that for each spec that the table ever had."""
+    new = _new_names(found)
+    for name, source, _ in sorted(past.partitions, key=str):
+        if name in columns and source != name and any(is_inside(name, item) for item in new):
+            yield Blocker(
+                code="FII039",
+                summary=f'no column can be named "{name}": a partition field is or was',
+                why="Tables keep their earlier partition specs, and Spark loads no table in which one has a field of the name of another "
+                'column ("Cannot create identity partition sourced from different field in schema").',
+                ways_out=(f'give the column another name, such as "{leaf(name)}_2"',),
+            )
+
+
+def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
+    """A partition field may not get the name of a column, or of another field that is or was there."""
+    for change in found.changes:
+        match change:
+            case AddPartitionField(field=field):
+                name = field.field_name
+            case RenamePartitionField(field=field, new=name):
+                pass
+            case _:
+                continue
+        term = (field.column, transform_text(field.transform, field.param))
+        if any(name == other and term != (column, transform) for other, column, transform in past.partitions) or (
+            name in columns and (field.transform, field.column) != ("identity", name)
+        ):
             yield Blocker(
                 code="FII039",
                 summary=f'the partition field {field} can not be named "{name}"',
-                why="Another column or partition field of the table has this name.",
-                ways_out=(f'give it a name as last argument: {str(field)[:-1]}, "{name}_part")',),
+                why="A column or another partition field of the table has or had this name, and tables keep their earlier partition specs.",
+                ways_out=(f"give it a name as last argument: {_named(field, f'{name}_2')}",),
             )
-        taken.add(name)
 
 
-def _hidden_fields(desired: TableSpec, found: Difference) -> Iterable[Blocker]:
-    """A column may not get the name of a partition field that is there already."""
-    if desired.partition_by is not None:
-        return  # Checked where both are declared.
-    fields = {item.field_name: item for item in found.observed.partition_by or ()}
-    for change in found.changes:
-        name = change.path if isinstance(change, AddColumn) else change.new if isinstance(change, RenameColumn) else None
-        field = fields.get(name or "")
-        if name is not None and field is not None and (field.transform, field.column) != ("identity", name):
-            yield Blocker(
-                code="FII039",
-                summary=f'no column can be named "{name}": the partition field {field} is',
-                why="Another column or partition field of the table has this name.",
-                ways_out=("give the column another name", f'declare partition_by, with another name for the field: "{name}_part"'),
-            )
+def _named(field: PartitionField, name: str) -> str:
+    """The call that declares a partition field under this name."""
+    width = f"{field.param}, " if field.param is not None else ""
+    return f'{field.transform}({width}"{field.column}", "{name}")'
 
 
 def moved_location(desired: str | None, observed: str | None, root: Path) -> Blocker | None:

@@ -1,0 +1,124 @@
+"""Metadata that somebody damaged is told with its file and place, wherever it is damaged; it never ends in a traceback."""
+
+import copy
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.provider import SurveyRequest
+from flareiac_iceberg.catalog.pointers import Pointer
+from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
+from flareiac_iceberg.inspect.survey import survey
+from flareiac_iceberg.table.changes import AddColumn, AddPartitionField, SetSortOrder
+from flareiac_iceberg.table.evolve import updates
+from flareiac_iceberg.table.history import commits, heads
+from flareiac_iceberg.table.metadata import load_entry, taken_apart
+from flareiac_iceberg.table.metadata_update import updated
+from flareiac_iceberg.table.spec import PartitionField, SortField
+from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
+
+BODY: dict[str, Any] = {
+    "namespace": "n",
+    "column": columns(id="long not null", a="struct<x: list<int>, m: map<string, long>>"),
+    "identifier": ["id"],
+    "partition_by": [CALLS["bucket"](4, "id")],
+    "sort_by": ["id"],
+    "comment": "x",
+}
+DAMAGED: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, [1], [None], {"a": 1}, ...)
+"""Instead of each value; ``...``: it is missing."""
+
+
+@pytest.fixture
+def catalog(lake: Lake) -> CatalogSpec:
+    return spec_of(CATALOG, lake.references[CATALOG].attributes)
+
+
+@pytest.fixture
+def metadata(lake: Lake) -> dict[str, Any]:
+    lake.apply("table.t", BODY)
+    lake.apply("table.t", BODY | {"column": {**BODY["column"], **columns(b="int")}, "partition_by": ["b"], "sort_by": ["b"]})
+    lake.append("n.t", [{"id": 1, "a": None, "b": 1}])
+    with lake.table("n.t").manage_snapshots() as change:
+        change.create_tag(lake.table("n.t").metadata.snapshots[0].snapshot_id, "first")
+    found: dict[str, Any] = json.loads(Path(lake.table("n.t").metadata_location.removeprefix("file://")).read_text())
+    return found
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    parts: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in parts:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def damaged(document: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any, dict[str, Any]]]:
+    for path in places(document):
+        for value in DAMAGED:
+            made = copy.deepcopy(document)
+            holder: Any = made
+            for key in path[:-1]:
+                holder = holder[key]
+            if value is ...:
+                del holder[path[-1]]
+            else:
+                holder[path[-1]] = value
+            yield path, value, made
+
+
+def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
+    """What is done with metadata that was loaded."""
+    spec, _ = taken_apart(found, location)
+    assert len(list(commits(found))) <= 1
+    heads(found)
+    with suppress(Failure):  # another uuid
+        survey(found, "n.t", request)
+    if "id" not in (spec.columns or {}):
+        return
+    steps = (
+        AddColumn(path="new", type="int", required=False, comment=None, after="id"),
+        AddPartitionField(field=PartitionField(transform="identity", column="id")),
+        SetSortOrder(fields=(SortField(transform="identity", column="id", direction="desc"),)),
+    )
+    updated(found, updates(found, steps), location, 1)
+
+
+def test_damage_of_every_kind_in_every_place(lake: Lake, metadata: dict[str, Any], catalog: CatalogSpec) -> None:
+    request = SurveyRequest(address="table.t", recorded=lake.state["table.t"], references=lake.references, known={}, runs={})
+    told = 0
+    for path, value, made in damaged(metadata):
+        entry = Pointer(location="file:///m.json", is_view=False, fetch=lambda made=made: ("file:///m.json", made))  # type: ignore[misc]
+        try:
+            location, found = load_entry(entry, catalog)
+        except Failure as failure:
+            (only,) = failure.diagnostics
+            assert only.code == "FII012"
+            assert "file:///m.json: " in only.detail
+            told += 1
+            continue
+        try:
+            use(location, found, request)
+        except Exception as trouble:
+            raise AssertionError(f"{path} as {value!r} was taken for metadata") from trouble
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [
+        ("refs", [], "refs is not an object"),
+        ("schemas", [None], "schemas[0] is not an object"),
+        ("snapshots", [{"snapshot-id": 1, "timestamp-ms": 1, "summary": "x"}], "snapshots[0].summary is not an object"),
+        ("properties", {"a": 1}, 'properties["a"] is not a text'),
+    ],
+)
+def test_the_place_of_the_damage_is_told(metadata: dict[str, Any], catalog: CatalogSpec, name: str, value: Any, where: str) -> None:
+    entry = Pointer(location="file:///m.json", is_view=False, fetch=lambda: ("file:///m.json", metadata | {name: value}))
+    with pytest.raises(Failure) as failure:
+        load_entry(entry, catalog)
+    assert f"file:///m.json: {where}. " in failure.value.diagnostics[0].detail
