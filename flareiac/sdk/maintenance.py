@@ -218,6 +218,7 @@ class Performed:
     """Done. ``result`` by name, what applies: ``snapshot_before``, ``snapshot_after``, ``rows_before``, ``rows_after``;
     ``rewritten_files``, ``rewritten_bytes``, ``added_files``, ``failed_files``, ``removed_delete_files``;
     ``rewritten_delete_files``, ``added_delete_files``; ``rewritten_manifests``, ``added_manifests``; ``expired_snapshots``,
+    ``allowed_snapshots`` (those that were to expire when it began), ``dropped_refs`` (branches and tags),
     ``deleted_data_files``, ``deleted_delete_files``, ``deleted_manifests``, ``deleted_manifest_lists``; ``orphans`` (files),
     ``orphan_bytes``; ``deleted_rows``. ``found``: it had been done before.
     """

@@ -8,8 +8,11 @@ from flareiac.sdk.schema import Validator
 
 _DURATION_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SIZE_UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
-_DURATION = re.compile(r"(\d+)(ms|s|m|h|d|w)")
-_SIZE = re.compile(r"(\d+)\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,18})(ms|s|m|h|d|w)")
+_SIZE = re.compile(r"(\d{1,18})\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
+_LONGEST = 1000 * 365 * _DURATION_UNITS["d"]
+"""A time that so far ago or ahead is one that every system can tell."""
+_LARGEST = 2**63 - 1
 
 
 def parse_duration(text: str) -> int | None:
@@ -28,16 +31,18 @@ def parse_size(text: str) -> int | None:
 
 
 def is_duration(value: Data) -> str | None:
-    """A duration such as ``"30s"``."""
-    if isinstance(value, str) and parse_duration(value) is not None:
-        return None
+    """A duration such as ``"30s"``, of at most 1,000 years."""
+    length = parse_duration(value) if isinstance(value, str) else None
+    if length is not None:
+        return None if length <= _LONGEST else f"{value!r} is longer than 1,000 years (365000d)."
     return f'{value!r} is not a duration. Write a whole number and a unit, such as "90s", "10m", "6h" or "5d".'
 
 
 def is_size(value: Data) -> str | None:
-    """A size such as ``"256MB"``."""
-    if isinstance(value, str) and parse_size(value) is not None:
-        return None
+    """A size such as ``"256MB"``, of less than 2^63 bytes."""
+    size = parse_size(value) if isinstance(value, str) else None
+    if size is not None:
+        return None if size <= _LARGEST else f"{value!r} is more than any file system holds."
     return f'{value!r} is not a size. Write a whole number and a unit, such as "512KB", "256MB" or "2GB".'
 
 

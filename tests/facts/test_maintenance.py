@@ -147,6 +147,27 @@ def test_a_reader_that_begins_after_an_expiry_misses_what_the_expired_snapshots_
     assert source.rows("out") == [("a", 1), ("a", 2), ("a", 2), ("a", 3)]
 
 
+@fact("table.delete-granularity")
+def test_files_of_deletes_are_about_one_data_file_each_unless_asked_otherwise(lake: Lake) -> None:
+    """A rewrite of them leaves as many, so that it is not worth doing again and again."""
+    lake.create("orders", COLUMNS)
+    name, spark = lake.name("orders"), lake.spark
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    for _ in range(3):
+        spark.sql(f"INSERT INTO {name} SELECT 'a', id FROM range(10)")
+
+    def rewritten() -> tuple[int, int]:
+        found = call(lake, "rewrite_position_delete_files", "orders", "options => map('rewrite-all', 'true')")
+        return found[0], found[1]
+
+    spark.sql(f"DELETE FROM {name} WHERE n = 1")
+    assert rewritten() == (3, 3)
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
+    assert rewritten() == (3, 1)
+    spark.sql(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('write.delete.granularity')")
+    assert rewritten() == (1, 3)
+
+
 @fact("table.own-retention")
 def test_a_retention_of_the_main_branch_comes_before_the_asked_age(source: Lake) -> None:
     """So what would expire is held against the asked age before anything does."""

@@ -133,6 +133,15 @@ def test_snapshots_older_than_a_time_expire_and_the_newest_stay(kept: Kept) -> N
     assert (again.result["expired_snapshots"], again.found) == (0, False)
 
 
+def test_tags_and_branches_whose_time_has_passed_go_though_no_snapshot_does(kept: Kept) -> None:
+    ids = kept.fill(2)
+    change = kept.loaded().manage_snapshots().create_tag(ids[1], "old", max_ref_age_ms=1)
+    change.create_branch(ids[1], "gone", max_ref_age_ms=1).create_tag(ids[1], "young", max_ref_age_ms=DAY_MS).commit()
+    done = kept.maintain(ExpireSnapshots(older_than_ms=now_ms() - DAY_MS, retain_last=1))
+    assert (set(kept.loaded().refs()), kept.snapshots()) == ({"main", "young"}, set(ids))
+    assert (done.result["dropped_refs"], done.result["expired_snapshots"], done.result["allowed_snapshots"]) == (2, 0, 0)
+
+
 def test_a_retention_of_a_branch_takes_nothing_that_is_held(kept: Kept) -> None:
     ids = kept.fill(3)
     kept.loaded().manage_snapshots().create_branch(ids[-1], "main", max_snapshot_age_ms=1, min_snapshots_to_keep=1).commit()

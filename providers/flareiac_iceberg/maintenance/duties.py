@@ -122,7 +122,10 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     gone, there = len(found.expiry.snapshots), len(history.times)
     if gone < settings.min_snapshots_to_expire and not found.expiry.refs:
         return case.idle(_not_yet(found, settings, case), of=of, held=found.held, diagnostics=found.diagnostics)
-    forecast = {"expired_snapshots": gone}
+    head = case.figures["snapshot_id"]
+    forecast = {"expired_snapshots": gone} | ({"snapshot_before": head} if head is not None else {})
+    if found.expiry.refs:
+        forecast["dropped_refs"] = len(found.expiry.refs)
     files = freed(history, found.expiry.snapshots)
     if files is not None:
         forecast |= {"deleted_data_files": files[0], "deleted_delete_files": files[1]}
@@ -130,7 +133,8 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     if files is not None:
         text += f", and free {count(files[0], 'data file')}"
     if found.expiry.refs:
-        text += f"; drops {', '.join(found.expiry.refs)}, whose own time has passed"
+        drops = f"drop {', '.join(found.expiry.refs)}, whose own time has passed"
+        text = f"{text}; {drops}" if gone else f"{drops}; no snapshot goes"
     work = ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last, held=found.needed)
     return case.due(text, work, of=of, forecast=forecast, held=found.held, diagnostics=found.diagnostics)
 

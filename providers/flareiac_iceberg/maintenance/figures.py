@@ -1,17 +1,20 @@
 """The figures that decide, as plain data between measuring and deciding.
 
     {"root": the folder that relative places of the project are in,
-     "uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "measured_ms",
+     "uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "spec_ids",
+     "measured_ms": when the files were looked at, which may be the last time,
      "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
      "ids":       a digest of all snapshots' ids
      "history":   see ``history``; None where no expiry is declared
-     "rewrite":   {"files", "small", "worn", "groups", "rewritten_files", "rewritten_bytes", "added_files", "exact"} | {"few": n} | None
-     "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files"} | {"few": n} | None
+     "rewrite":   {"files", "small", "worn", "unfit": small or worn, "groups", "rewritten_files", "rewritten_bytes", "added_files",
+                "exact"} | {"few": n} | None
+     "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files", "apart"} | {"few": n} | None
      "manifests": {"data": [count, bytes], "deletes": [count, bytes], "target": bytes} | None
      "rows":      see ``aged_rows`` | None
      "under":     names of other tables of the namespace that share the location | None}
 
-``few``: so many files are too few for anything, so none was looked at. None: not declared.
+``apart``: a file of deletes that is written is about one data file only. ``few``: so many files are too few for anything, so none was
+looked at. None: not declared.
 """
 
 from collections.abc import Mapping
@@ -19,7 +22,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, digest
 
-FILE_SETTINGS: Final = ("compaction", "delete_rewrite", "retention")
+FILE_SETTINGS: Final = ("compaction", "delete_rewrite", "manifest_rewrite", "retention")
 
 
 def number(summary: Mapping[str, object], name: str) -> int | None:

@@ -10,10 +10,14 @@ from typing import NamedTuple
 
 
 class Candidate(NamedTuple):
-    """One file: its size in bytes, and whether deleted rows alone are a reason to rewrite it."""
+    """One file: its size in bytes, and whether deleted rows alone are a reason to rewrite it.
+
+    ``about``: the data file whose deletes it holds, where what is written holds those of one data file only.
+    """
 
     size: int
     worn: bool = False
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,8 @@ def grouped(files: Iterable[Candidate], limits: Sizing) -> Groups:
     for group in _packed(taken, limits):
         if limits.everything or _worth(group, limits):
             size = sum(item.size for item in group)
-            found += Groups(groups=1, files=len(group), bytes=size, outputs=outputs(size, limits))
+            written = max(outputs(size, limits), len({item.about for item in group if item.about is not None}))
+            found += Groups(groups=1, files=len(group), bytes=size, outputs=written)
     return found
 
 

@@ -33,6 +33,7 @@ Read: TypeAlias = Callable[[str], bytes]
 _GC: Final = "gc.enabled"
 _TARGET: Final = "write.target-file-size-bytes"
 _DELETE_TARGET: Final = "write.delete.target-file-size-bytes"
+_GRANULARITY: Final = "write.delete.granularity"
 _MANIFEST_TARGET: Final = "commit.manifest.target-size-bytes"
 _MANIFEST_SIZE: Final = 8 * 1024**2
 _FRESH_MS: Final = 3_600_000
@@ -83,7 +84,8 @@ def measure(table: Table, read: Read) -> Attributes:
         "snapshot_id": table.current["snapshot-id"] if table.current else None,
         "format_version": metadata["format-version"],
         "sorted": bool(sort_order_of(metadata)["fields"]),
-        "collects": str(table.properties.get(_GC, "true")).lower() != "false",
+        "collects": str(table.properties.get(_GC, "true")).lower() == "true",  # what is not true is false to Iceberg
+        "spec_ids": [item["spec-id"] for item in _specs(metadata)],
         "measured_ms": now,
         "settings": settings_digest(table.attributes),
         "totals": totals,
@@ -148,7 +150,7 @@ def _files(table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, in
         return found
     known = table.known
     if _same(known, table, now):
-        return {name: known[name] for name in found}
+        return {name: known[name] for name in (*found, "measured_ms")}
     compaction, deletes, retention = wanted.get("compaction"), wanted.get("delete_rewrite"), wanted.get("retention")
     limits = _limits(compaction, table.properties) if isinstance(compaction, Compaction) else None
     delete_limits = _delete_limits(deletes, table.properties) if isinstance(deletes, DeleteRewrite) else None
@@ -217,8 +219,11 @@ def _clock(settings: Retention, metadata: Attributes) -> Clock | None:
     column = next((node for node in nodes(schema_of(metadata)) if node.path == settings.column), None)
     if column is None:
         return None
-    specs: Sequence[Attributes] = metadata.get("partition-specs") or [partition_spec_of(metadata)]
-    return clock(column.id, column.type, specs, partition_spec_of(metadata)["spec-id"])
+    return clock(column.id, column.type, _specs(metadata), partition_spec_of(metadata)["spec-id"])
+
+
+def _specs(metadata: Attributes) -> Sequence[Attributes]:
+    return metadata.get("partition-specs") or [partition_spec_of(metadata)]
 
 
 def _listed(table: Table, read: Read) -> tuple[Manifest, ...]:
@@ -297,6 +302,7 @@ def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entr
 
 def _delete_figures(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing) -> Attributes:
     spec_id = partition_spec_of(table.metadata)["spec-id"]
+    apart = str(table.properties.get(_GRANULARITY, "file")).lower() != "partition"
     parts: dict[tuple[Data, ...], list[Candidate]] = {}
     count = small = 0
     for spec, entry in delete_files:
@@ -305,9 +311,16 @@ def _delete_figures(table: Table, delete_files: Iterable[tuple[int, Entry]], lim
         count += 1
         small += entry.size < limits.least
         key = (spec, *entry.partition) if spec == spec_id else ()
-        parts.setdefault(key, []).append(Candidate(entry.size))
+        parts.setdefault(key, []).append(Candidate(entry.size, about=entry.referenced if apart else None))
     total = sum((grouped(part, limits) for part in parts.values()), Groups())
-    return {"files": count, "small": small, "partitions": len(parts), "min_input_files": limits.min_input_files} | _group_figures(total)
+    return {
+        "files": count,
+        "small": small,
+        "partitions": len(parts),
+        "min_input_files": limits.min_input_files,
+        "apart": apart,
+        **_group_figures(total),
+    }
 
 
 def _group_figures(total: Groups) -> Attributes:
@@ -328,7 +341,7 @@ class _Rewrite:
         self._filter = filter_of(settings.where, table.metadata) if settings.where is not None else Filter()
         self._wear = _Wear(settings, delete_files)
         self._parts: dict[tuple[Data, ...], list[Candidate]] = {}
-        self._files = self._small = self._worn = 0
+        self._files = self._small = self._worn = self._unfit = 0
 
     def add(self, spec_id: int, entry: Entry) -> None:
         """Takes a live data file into account."""
@@ -336,8 +349,10 @@ class _Rewrite:
             return
         item = Candidate(entry.size, self._wear.of(spec_id, entry))
         self._files += 1
-        self._small += item.size < self._limits.least
+        small = item.size < self._limits.least
+        self._small += small
         self._worn += item.worn
+        self._unfit += small or item.worn
         key = (spec_id, *entry.partition) if spec_id == self._spec_id else ()
         self._parts.setdefault(key, []).append(item)
 
@@ -348,6 +363,7 @@ class _Rewrite:
             "files": self._files,
             "small": self._small,
             "worn": self._worn,
+            "unfit": self._unfit,
             "partitions": len(self._parts),
             "exact": self._filter.exact and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
             "min_input_files": self._limits.min_input_files,

@@ -28,7 +28,7 @@ def compaction(case: Case, settings: Compaction) -> Duty:
         return case.idle(reason, of=snapshot)
     if not found["rewritten_files"]:
         return case.idle(f"{reason}, but no partition has {found['min_input_files']} of them: nothing to rewrite", of=snapshot)
-    forecast = {name: found[name] for name in ("rewritten_files", "rewritten_bytes", "added_files")} if found["exact"] else {}
+    forecast = {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
     about = "" if found["exact"] else "at most "
     text = (
         f"{reason}: rewrite {about}{count(found['rewritten_files'], 'file')} ({size(found['rewritten_bytes'])}) "
@@ -47,15 +47,14 @@ def _reason(found: Attributes, settings: Compaction) -> tuple[str, bool]:
     """The figures against their thresholds, and whether one is passed."""
     if settings.rewrite_all:
         return f"all {count(found['files'], 'file')}", found["files"] > 0
-    small, worn, files = found["small"], found["worn"], found["files"]
+    unfit, worn, files = found["unfit"], found["worn"], found["files"]
     over, share = settings.run_if.get("small_files_over"), settings.run_if.get("small_file_share_over")
-    part = small / files if files else 0.0
-    texts = [f"{count(small, 'small file')} of more than {over:,}"] if over is not None else []
-    texts += [f"{percent(part)} small of more than {percent(share)}"] if share is not None else []
-    texts += [f"{count(worn, 'file')} with many deleted rows"] if worn else []
-    bad = small + worn
-    passed = (over is not None and bad > over) or (share is not None and files > 0 and bad / files > share)
-    return ", ".join(texts), passed
+    part = unfit / files if files else 0.0
+    what = "small or with many deleted rows" if worn else "small"
+    files_told = f"{count(unfit, 'file')} {what}" if worn else count(unfit, "small file")
+    texts = [f"{files_told} of more than {over:,}"] if over is not None else []
+    texts += [f"{percent(part)} {what} of more than {percent(share)}"] if share is not None else []
+    return ", ".join(texts), (over is not None and unfit > over) or (share is not None and part > share)
 
 
 def _strategy(settings: Compaction) -> Literal["binpack", "sort", "zorder"]:
@@ -131,10 +130,13 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
     if not found["rewritten_files"]:
         text = f"{count(found['files'], 'position delete file')}, no partition has {settings.min_input_files} small ones"
         return case.idle(text, of=snapshot)
+    if found["apart"] and found["added_files"] >= found["rewritten_files"]:
+        text = f"{count(found['files'], 'position delete file')}, one for each data file: a rewrite would leave as many"
+        return case.idle(text, of=snapshot)
     forecast = {"rewritten_delete_files": found["rewritten_files"]}
     text = (
         f"{count(found['small'], 'small position delete file')} of {found['files']:,}: rewrite {found['rewritten_files']:,} "
-        f"({size(found['rewritten_bytes'])}) into at most {found['added_files']:,}"
+        f"({size(found['rewritten_bytes'])}) into about {found['added_files']:,}"
     )
     return case.due(text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast))
 

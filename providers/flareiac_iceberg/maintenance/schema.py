@@ -11,6 +11,7 @@ from flareiac.sdk.validators import is_duration, is_size, not_empty, one_of, par
 
 _NEXT: Final = "takes effect with the next run"
 _SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
+_MOST: Final = 2**31 - 1
 DAY_MS: Final = 86_400_000
 
 
@@ -29,7 +30,9 @@ def _is_share(value: Data) -> str | None:
 
 def _whole(low: int) -> Validator:
     def check(value: Data) -> str | None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < low:
+        if isinstance(value, int | float) and value > _MOST:
+            return f"{value} is more than {_MOST:,}."
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < low or value != int(value):
             return f"{value} is not a whole number from {low}."
         return None
 

@@ -17,13 +17,15 @@ def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | Non
     """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age that is asked for."""
     _refuse_without_gc(bench)
     table = bench.table
+    head, there = bench.current, snapshots(table).keys()
     planned = table.expireSnapshots().expireOlderThan(work.older_than_ms).retainLast(work.retain_last).apply()
     going = {int(snapshot.snapshotId()) for snapshot in planned}
+    outlived = _outlived(bench)
     if held := going.intersection(work.held):
         why = f"By a branch's own retention {len(held)} snapshots would go that a reader or writer needs, such as {min(held)}."
         raise Refusal("BRANCH_RETENTION", why)
     counts = dict.fromkeys(("deleted_data_files", "deleted_delete_files", "deleted_manifests", "deleted_manifest_lists"), 0)
-    if going:
+    if going or outlived:
         done = bench.actions.expireSnapshots(table).expireOlderThan(work.older_than_ms).retainLast(work.retain_last).execute()
         counts = {
             "deleted_data_files": int(done.deletedDataFilesCount()),
@@ -35,7 +37,30 @@ def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | Non
     left = snapshots(table)
     if still := going & left.keys():
         raise Refusal("SNAPSHOTS_LEFT", f"{len(still)} of {len(going)} snapshots that were to expire are there still.")
-    return {"snapshot_after": bench.current, "expired_snapshots": len(going), **counts}
+    if kept := outlived & _outlived(bench):
+        raise Refusal("SNAPSHOTS_LEFT", f"{', '.join(sorted(kept))}: older than they may be, and there still.")
+    return {
+        "snapshot_before": head,
+        "snapshot_after": bench.current,
+        "expired_snapshots": len(there - left.keys()),
+        "allowed_snapshots": len(going),
+        "dropped_refs": len(outlived),
+        **counts,
+    }
+
+
+def _outlived(bench: Bench) -> frozenset[str]:
+    """Branches and tags that have become older than they may: an expiry drops them, whatever snapshots go."""
+    table, now = bench.table, time.time() * 1000
+    longest = table.properties().get("history.expire.max-ref-age-ms")
+    found: set[str] = set()
+    for name in table.refs():
+        ref = table.refs().get(name)
+        most = ref.maxRefAgeMs() if ref.maxRefAgeMs() is not None else longest
+        snapshot = table.snapshot(ref.snapshotId())
+        if name != "main" and most is not None and (snapshot is None or now - snapshot.timestampMillis() > int(most)):
+            found.add(str(name))
+    return frozenset(found)
 
 
 def remove_orphans(bench: Bench, work: RemoveOrphans) -> dict[str, int | None]:
@@ -67,5 +92,6 @@ def _bytes(bench: Bench, paths: list[str]) -> int | None:
 
 
 def _refuse_without_gc(bench: Bench) -> None:
-    if str(bench.table.properties().get("gc.enabled") or "true").lower() == "false":
-        raise Refusal("GC_DISABLED", "The table says gc.enabled = false: its files may belong to other tables, too.")
+    said = bench.table.properties().get("gc.enabled")
+    if said is not None and str(said).lower() != "true":  # what is not true is false to Iceberg
+        raise Refusal("GC_DISABLED", f'The table says gc.enabled = "{said}": its files may belong to other tables, too.')

@@ -73,8 +73,10 @@ def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(writt
     assert duties(written, other)["compaction"].id != duties(written, COMPACTION)["compaction"].id
 
 
-def test_a_table_that_may_not_lose_files_loses_none(lake: Lake) -> None:
-    body = ORDERS | {"properties": {"gc.enabled": "false"}, "orphan_removal": {}, "snapshot_expiry": {"older_than": "0s"}}
+@pytest.mark.parametrize("said", ["false", "no"])
+def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> None:
+    """What is not true is false to Iceberg."""
+    body = ORDERS | {"properties": {"gc.enabled": said}, "orphan_removal": {}, "snapshot_expiry": {"older_than": "0s"}}
     lake.apply("table.t", body)
     lake.append("n.t", [{"id": 1, "ts": None}])
     lake.append("n.t", [{"id": 2, "ts": None}])
@@ -216,10 +218,37 @@ def test_wrong_results_are_complained_of(result: Attributes, code: str, severity
     assert [(item.code, item.severity.value) for item in found.diagnostics] == [(code, severity)]
 
 
-def test_more_expired_than_meant_is_an_error(written: Lake) -> None:
+def test_more_expired_than_were_to_when_it_began_is_an_error(written: Lake) -> None:
+    """A stream's commits push old snapshots out between deciding and doing, and in between again: that is no error."""
     body = {"snapshot_expiry": {"older_than": "1d"}}
     duty = duties(written, body, now=measured(written, body)["measured_ms"] + 2 * DAY)["snapshot_expiry"]
     assert duty.forecast["expired_snapshots"] == 2
-    judge = TableMaintainer().judge
-    assert not judge(duty, {"expired_snapshots": 2}).diagnostics
-    assert [item.code for item in judge(duty, {"expired_snapshots": 3}).diagnostics] == ["FII163"]
+    head = duty.forecast["snapshot_before"]
+
+    def judged(expired: int, before: int, after: int) -> tuple[list[str], str]:
+        result = {
+            "expired_snapshots": expired,
+            "allowed_snapshots": max(2, expired - 1),
+            "snapshot_before": before,
+            "snapshot_after": after,
+        }
+        found = TableMaintainer().judge(duty, result)
+        return [item.code for item in found.diagnostics], found.messages[1]
+
+    assert judged(2, head, head) == ([], "snapshot_expiry: as forecast")
+    assert judged(3, head, head)[0] == ["FII163"]
+    assert judged(3, head, head + 1)[0] == []
+    complaints, said = judged(2, head + 1, head + 1)
+    assert (complaints, said) == ([], "snapshot_expiry: as forecast")
+    moved = TableMaintainer().judge(duty, {"expired_snapshots": 9, "allowed_snapshots": 9, "snapshot_before": 1, "snapshot_after": 1})
+    assert not moved.diagnostics
+    assert "because the table was written meanwhile: 2 snapshots expired expected and 9" in moved.messages[1]
+
+
+def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake) -> None:
+    table = written.table("n.t")
+    table.manage_snapshots().create_tag(int(table.metadata.current_snapshot_id or 0), "old", max_ref_age_ms=HOUR).commit()
+    now = measured(written, {})["measured_ms"] + 2 * HOUR
+    duty = duties(written, {"snapshot_expiry": {"older_than": "5d"}}, now=now)["snapshot_expiry"]
+    assert (duty.due, duty.forecast["expired_snapshots"], duty.forecast["dropped_refs"]) == (True, 0, 1)
+    assert duty.summary == "drop old, whose own time has passed; no snapshot goes"

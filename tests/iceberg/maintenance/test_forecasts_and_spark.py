@@ -146,12 +146,29 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'file')")
     spark.sql(f"DELETE FROM {NAME} WHERE id < 600")
     worn = duties(shared, declared)["compaction"]
-    assert worn.summary.startswith("1 small file of more than 0, 1 file with many deleted rows")
+    assert worn.summary.startswith("1 file small or with many deleted rows of more than 0: ")
     judged = do(worn)
     assert not judged.diagnostics
     assert worn.forecast["rewritten_files"] == 1
     assert "1 data files rewritten" in judged.messages[0]
     assert len(shared.rows("n.t")) == 400
+
+
+def test_delete_files_of_one_data_file_each_are_left_as_they_are(shared: Lake, spark: Any, do: Do) -> None:
+    """As Spark writes them of itself, a rewrite makes as many of them again."""
+    body = ORDERS | {"properties": {"write.delete.mode": "merge-on-read"}, "delete_rewrite": {"min_input_files": 3}}
+    shared.apply("table.t", body)
+    for _ in range(4):
+        spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
+    spark.sql(f"DELETE FROM {NAME} WHERE id < 2")
+    duty = duties(shared, body)["delete_rewrite"]
+    assert (duty.due, duty.summary) == (False, "4 position delete files, one for each data file: a rewrite would leave as many")
+    spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
+    together = duties(shared, body)["delete_rewrite"]
+    assert together.summary.endswith(") into about 1")
+    as_forecast(do(together))
+    assert not duties(shared, body)["delete_rewrite"].due
+    assert len(shared.rows("n.t")) == 392
 
 
 @pytest.mark.parametrize("partitioned", [True, False])

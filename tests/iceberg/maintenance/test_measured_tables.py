@@ -1,5 +1,6 @@
 """Tables that another program writes: what is measured of them, what is due, and what is forecast."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,6 +8,8 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from flareiac_iceberg.maintenance.rewriting import _reason
+from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
 
@@ -93,7 +96,8 @@ def test_old_snapshots_expire(written: Lake) -> None:
     )
     later = measured(written, body)["measured_ms"] + 2 * DAY
     duty = duties(written, body, now=later)["snapshot_expiry"]
-    assert duty.forecast == {"expired_snapshots": 4, "deleted_data_files": 0, "deleted_delete_files": 0}
+    head = written.table("n.t").metadata.current_snapshot_id
+    assert duty.forecast == {"expired_snapshots": 4, "snapshot_before": head, "deleted_data_files": 0, "deleted_delete_files": 0}
     assert duty.work == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
 
 
@@ -141,6 +145,30 @@ def test_figures_of_the_same_snapshot_are_used_again(written: Lake) -> None:
     assert measured(written, body, known=marked)["rewrite"]["files"] == 77
     written.append("n.t", rows(1))
     assert measured(written, body, known=marked)["rewrite"]["files"] == 7
+
+
+def test_figures_that_are_used_again_grow_old(written: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often a plan is made: rows that get old are found in the end on a table that nobody writes."""
+    body = {"retention": {"column": "ts", "keep": "8d"}}
+    real, known = time.time(), measured(written, body)
+    for minutes in range(0, 9 * 24 * 60, 55):
+        monkeypatch.setattr(time, "time", lambda at=real + minutes * 60: at)
+        known = measured(written, body, known)
+    assert [item[2] for item in known["rows"]["ranges"]] == [item[2] for item in measured(written, body)["rows"]["ranges"]]
+
+
+def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) -> None:
+    body: dict[str, Any] = {"compaction": {"run_if": {"small_files_over": 1}}}
+    known = measured(written, body)
+    assert measured(written, body | {"manifest_rewrite": {}}, known)["manifests"]["data"][0] == 6
+
+
+def test_files_that_are_small_and_have_deletes_count_once() -> None:
+    found = {"unfit": 15, "worn": 15, "small": 15, "files": 15, "rewritten_files": 15}
+    settings = Compaction(run_if={"small_files_over": 20, "small_file_share_over": 0.3})
+    told = "15 files small or with many deleted rows of more than 20, 100% small or with many deleted rows of more than 30%"
+    assert _reason(found, settings) == (told, True)
+    assert not _reason(found, Compaction())[1]
 
 
 def test_a_table_that_others_made_is_adopted_for_maintenance_only(lake: Lake) -> None:
