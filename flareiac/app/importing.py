@@ -87,7 +87,7 @@ def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Seque
     request = ImportRequest(
         pattern=pattern,
         references={address: item.resolved() for address, item in desired.resources.items()},
-        declared={address: item.attributes for address, item in desired.resources.items() if item.kind is Kind.MANAGED},
+        declared={address: item.attributes for address, item in desired.resources.items() if item.kind in (Kind.MANAGED, Kind.DATA)},
         exact=exact,
     )
     for provider in bench.installed.providers.values():

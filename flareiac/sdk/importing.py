@@ -61,7 +61,7 @@ class ImportRequest:
     pattern: str
     references: References
     declared: Mapping[str, Attributes]
-    """The canonical attributes of every managed resource of the configuration, by address."""
+    """The canonical attributes of every resource and data block of the configuration, by address."""
     exact: bool = False
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
@@ -68,7 +68,8 @@ class Search:
         if isinstance(self.driver, Prefetching):
             self.driver.prefetch([item for item in questions.values() if isinstance(item, ReadRequest)])
         return [
-            self._one(item, questions[item.id], request.references) if item.id in questions else _declared(item, known) for item in places
+            self._answer(item, questions[item.id], request.references) if item.id in questions else _declared(item, known)
+            for item in places
         ]
 
     def _places(self, catalog: Resolved, pattern: str, *, exact: bool) -> Iterator[Place]:
@@ -96,6 +97,12 @@ class Search:
         if trouble:
             return LeftOut(id=place.id, why=_sentence(trouble[0]))
         return ReadRequest(address=place.address, desired=frame, recorded=None, references=references, cheap=False)
+
+    def _answer(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
+        try:
+            return self._one(place, question, references)
+        except Exception as bug:  # noqa: BLE001 - a table that nobody foresaw must not end the import of all the others
+            return LeftOut(id=place.id, why=f"looking at it failed unexpectedly, please report it: {type(bug).__name__}: {bug}")
 
     def _one(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
         if isinstance(question, LeftOut):
@@ -131,13 +138,13 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
         return catalogs[label], rest
     if len(catalogs) == 1 and not request.exact and "." in request.pattern:
         return next(iter(catalogs.values())), request.pattern
-    form = f"{next(iter(catalogs), 'lake')}.sales.{'orders' if request.exact else '*'}"
+    form = f"{label if label in catalogs else next(iter(catalogs), 'lake')}.sales.{'orders' if request.exact else '*'}"
     raise Failure(
         error(
             "FII180",
             f'"{request.pattern}" does not say which tables are meant',
             f"Write CATALOG.NAMESPACE.NAME, such as {form}. Declared catalogs: {', '.join(sorted(catalogs)) or 'none'}."
-            f"{did_you_mean(label, catalogs)}",
+            f"{'' if label in catalogs else did_you_mean(label, catalogs)}",
         )
     )
 
@@ -170,12 +177,19 @@ def _canonical(body: Attributes, place: Place, references: References, project: 
 def _sayable(observed: Present, place: Place, references: References, project: Project) -> tuple[Attributes | None, list[str]]:
     """The decoded body of the block that plans empty, with notes on what it had to leave out; None where there is no such block."""
     body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
-    notes: list[str] = []
+    notes = [
+        f"The column {path} is left out and not managed: the dots of a path separate levels, so its name can not be written."
+        for path in observed.identity["unsayable"]
+    ]
     for name in ("partition_by", "sort_by"):
         strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
         if strange:
             body.pop(name)
             notes.append(f"{name} is left out and not managed: its transform {', '.join(strange)} can not be written.")
+    for name in _ON_COLUMNS:
+        if any(path not in observed.attributes["columns"] for path in _columns_of(body.get(name, ()))):
+            body.pop(name)
+            notes.append(f"{name} is left out and not managed: it names a column that can not be written.")
     while True:
         desired, trouble = _canonical(body, place, references, project)
         if not trouble:
@@ -193,6 +207,11 @@ def _sayable(observed: Present, place: Place, references: References, project: P
         notes.append(f"{what} left out and not managed. {_sentence(trouble[0])}")
     worse = _would_change(observed, desired, place, references, project)
     return (None, [worse]) if worse else (body, notes)
+
+
+def _columns_of(terms: Sequence[Data]) -> Iterator[str]:
+    """The columns that ``identifier``, ``partition_by`` or ``sort_by`` name."""
+    return (str(item["column"]) if isinstance(item, dict) else str(item) for item in terms)
 
 
 def _would_change(observed: Present, desired: Attributes, place: Place, references: References, project: Project) -> str:

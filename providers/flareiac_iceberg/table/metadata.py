@@ -38,7 +38,10 @@ _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when there is none)."""
+    """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when there is none).
+
+    ``sayable``: whether the path says it; a dot in a name, or no name, can not be told from the levels of other columns.
+    """
 
     path: str
     id: int
@@ -46,6 +49,7 @@ class Node:
     required: bool
     doc: str
     default: Data = None
+    sayable: bool = True
 
 
 def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
@@ -120,14 +124,22 @@ def sort_order_of(metadata: Attributes) -> Attributes:
 
 
 def nodes(schema: Attributes) -> tuple[Node, ...]:
-    """Every level of every column, in order."""
-    return tuple(_fields(schema["fields"], ""))
+    """Every level of every column, in order, but for those that no path can say, with all that is inside them."""
+    return tuple(node for node in _fields(schema["fields"], "") if node.sayable)
+
+
+def unsayable(schema: Attributes) -> tuple[str, ...]:
+    """The columns that no path can say, each with its name in back-quotes."""
+    return tuple(node.path for node in _fields(schema["fields"], "") if not node.sayable)
 
 
 def _fields(fields: list[Attributes], parent: str) -> Iterator[Node]:
     for item in fields:
-        doc, default = item.get("doc") or "", item.get("write-default")
-        yield from _node(f"{parent}{item['name']}", item["id"], item["type"], item["required"], doc, default)
+        name, doc, default = item["name"], item.get("doc") or "", item.get("write-default")
+        if "." in name or not name.strip():
+            yield Node(path=f"{parent}`{name}`", id=item["id"], type="", required=item["required"], doc=doc, sayable=False)
+            continue
+        yield from _node(f"{parent}{name}", item["id"], item["type"], item["required"], doc, default)
 
 
 def _node(path: str, field_id: int, kind: Data, required: bool, doc: str, default: Data = None) -> Iterator[Node]:
@@ -174,7 +186,7 @@ def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attribu
             )
             for node in levels
         },
-        identifier=tuple(paths[item] for item in schema.get("identifier-field-ids") or ()),
+        identifier=tuple(_path(item, paths) for item in schema.get("identifier-field-ids") or ()),
         partition_by=tuple(_partition(item, paths) for item in partition_spec_of(metadata)["fields"] if item["transform"] != "void"),
         sort_by=tuple(_sort(item, paths) for item in sort_order_of(metadata)["fields"]),
         distribution=properties.get(DISTRIBUTION_PROPERTY),
@@ -222,6 +234,9 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "written": written(metadata),
         "defaults": {name: properties[name] for name in DEFAULT_PROPERTIES if name in properties},
         "tags": {name: tag.snapshot_id for name, tag in tags_of(metadata).items()},
+        "branches": sorted(branches_of(metadata)),
+        "properties": sorted(name for name in properties if not is_own(name)),
+        "unsayable": list(unsayable(schema_of(metadata))),
         WRITERS: writers(metadata),
     }
 
@@ -232,15 +247,18 @@ def _tags(text: str) -> tuple[str, ...]:
 
 def _partition(item: Attributes, paths: dict[int, str]) -> PartitionField:
     transform, param = _transform(item["transform"])
-    column = paths.get(item["source-id"], f"#{item['source-id']}")
-    return PartitionField(transform=transform, column=column, param=param, name=item["name"])
+    return PartitionField(transform=transform, column=_path(item["source-id"], paths), param=param, name=item["name"])
 
 
 def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
     transform, param = _transform(item["transform"])
-    column = paths.get(item["source-id"], f"#{item['source-id']}")
     nulls = "first" if item["null-order"] == "nulls-first" else "last"
-    return SortField(transform=transform, column=column, param=param, direction=item["direction"], nulls=nulls)
+    return SortField(transform=transform, column=_path(item["source-id"], paths), param=param, direction=item["direction"], nulls=nulls)
+
+
+def _path(field_id: int, paths: dict[int, str]) -> str:
+    """``#7`` for a column that no path can say."""
+    return paths.get(field_id, f"#{field_id}")
 
 
 def _transform(text: str) -> tuple[str, int | None]:

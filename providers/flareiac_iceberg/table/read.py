@@ -103,7 +103,8 @@ def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer]
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
-        return Present(attributes=recorded.attributes, identity=since(recorded.identity, recorded.identity))
+        identity = since(recorded.identity, recorded.identity)
+        return Present(attributes=recorded.attributes, identity=identity, unmanaged=_unmanaged(identity, request))
     return present(request, *load_entry(pointer, target.catalog))
 
 
@@ -151,7 +152,7 @@ def present(request: ReadRequest, location: str, metadata: Attributes) -> Presen
     return Present(
         attributes=observed_attributes(frame, spec),
         identity=since(identity, request.recorded.identity if request.recorded else None),
-        unmanaged=_unmanaged(spec, [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]),
+        unmanaged=_unmanaged(identity, request),
     )
 
 
@@ -160,21 +161,25 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
     return dict(frame) | layout_of(spec)
 
 
-def _unmanaged(spec: TableSpec, records: Sequence[Attributes]) -> tuple[str, ...]:
-    """Columns and properties that nobody declared, where columns and properties are managed at all."""
+def _unmanaged(identity: Attributes, request: ReadRequest) -> tuple[str, ...]:
+    """What is in a table by its identity and nobody declared; columns and properties where such are managed at all."""
+    records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]
+    # What a state of an earlier version does not mention is not known to be there.
+    there = {
+        "column": [*(identity.get("field_ids") or ()), *(identity.get("unsayable") or ())],
+        "branch": [name for name in identity.get("branches") or () if not name.startswith(OWN_TAGS)],
+        "tag": [name for name in identity.get("tags") or () if not name.startswith(OWN_TAGS)],
+        "property": [name for name in identity.get("properties") or () if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES],
+    }
     found: list[str] = []
-    columns = [record["columns"] for record in records if record["columns"] is not None]
-    if columns:
-        found += [f'column "{path}"' for path in spec.columns or {} if not any(path in item for item in columns)]
-    for kind, there in (("branch", spec.branches), ("tag", spec.snapshot_tags)):
-        names = (name for name in there if not any(name in (record.get(kind) or {}) for record in records))
-        found += [f'{kind} "{name}"' for name in names if not name.startswith(OWN_TAGS)]
-    properties = [record["properties"] for record in records if record["properties"] is not None]
-    if properties:
-        names = (name for name in spec.properties or {} if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES)
-        found += [f'property "{name}"' for name in names if not any(name in item for item in properties)]
+    for kind, names in there.items():
+        declared = [record.get(_DECLARED[kind]) for record in records]
+        if kind in ("branch", "tag") or any(item is not None for item in declared):
+            found += [f'{kind} "{name}"' for name in sorted(names) if not any(name in (item or ()) for item in declared)]
     return tuple(found)
 
 
+_DECLARED = {"column": "columns", "branch": "branch", "tag": "tag", "property": "properties"}
+"""The attribute that declares such things."""
 SERVER_DEFAULTS = frozenset({"write.parquet.compression-codec", "owner", "created-at", "schema.name-mapping.default"})
 """Properties that engines write by themselves."""

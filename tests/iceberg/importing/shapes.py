@@ -13,6 +13,7 @@ from pyiceberg.types import (
     DecimalType,
     FixedType,
     IcebergType,
+    IntegerType,
     ListType,
     LongType,
     MapType,
@@ -118,3 +119,20 @@ def add_unsayable(root: Path) -> None:
     catalog.create_table(("strange", "broken"), PLAIN)
     Path(catalog.load_table(("strange", "broken")).metadata_location.removeprefix("file://")).unlink()
     catalog.close()
+
+
+def add_unsayable_columns(root: Path) -> None:
+    """A table with columns that no path can say: with a dot, without a name, and one that reads like a part of another."""
+    catalog = catalog_of(root)
+    catalog.create_namespace("strange")
+    columns = Schema(
+        column(1, "s", StructType(column(10, "x", IntegerType()), column(11, "y.z", StringType()))),
+        column(2, "a.b", LongType()),
+        column(3, "nameless", StringType()),
+        column(4, "s-x", LongType()),
+    )
+    layout = PartitionSpec(PartitionField(2, 1000, BucketTransform(4), "part"))
+    place = Path(catalog.create_table(("strange", "paths"), columns, partition_spec=layout).metadata_location.removeprefix("file://"))
+    catalog.close()
+    # No library writes these two names.
+    place.write_text(place.read_text().replace('"name":"nameless"', '"name":""').replace('"name":"s-x"', '"name":"s.x"'))

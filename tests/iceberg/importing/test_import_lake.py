@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.iceberg.importing.shapes import add_unsayable, catalog_of, make_lake
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut
+from flareiac_iceberg.importing.block import chosen
+from tests.iceberg.importing.shapes import add_unsayable, add_unsayable_columns, catalog_of, make_lake
+from tests.iceberg.lake import Lake
 from tests.support.command_line import Shell, shell
 
 
@@ -62,6 +66,61 @@ def test_what_can_not_be_said_is_told_and_the_rest_still_plans_empty(project: Pa
         assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
 
 
+def test_columns_that_no_path_can_say_are_told_and_the_others_are_what_they_are(project: Path) -> None:
+    make_lake(project)
+    add_unsayable_columns(project)
+    with shell(project) as commands:
+        imported(commands, "lake.strange.*")
+        text = (project / "imported.flare.hcl").read_text(encoding="utf-8")
+        assert 'type = "struct<x: int>"' in text
+        for name in ("s.`y.z`", "`a.b`", "``", "`s.x`"):
+            assert f"# The column {name} is left out and not managed" in text
+        assert "# partition_by is left out and not managed: it names a column that can not be written." in text
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
+
+
+def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake = Lake(tmp_path)
+    for name in ("odd", "plain"):
+        lake.apply(f"table.{name}", {"namespace": "n", "column": {"id": {"type": "long"}}})
+
+    def fail(observed: Attributes, warehouse: str) -> Attributes:
+        if observed["name"] == "odd":
+            raise RecursionError("nobody foresaw this")
+        return chosen(observed, warehouse)
+
+    monkeypatch.setattr("flareiac_iceberg.importing.find.chosen", fail)
+    assert isinstance(lake.session, Importing)
+    odd, plain = lake.session.importable(ImportRequest(pattern="lake.n.*", references=lake.references, declared={}))
+    lake.close()
+    assert isinstance(odd, LeftOut)
+    assert "RecursionError: nobody foresaw this" in odd.why
+    assert isinstance(plain, Importable)
+
+
+def test_what_a_data_block_declares_is_not_imported(project: Path) -> None:
+    make_lake(project)
+    (project / "data.flare.hcl").write_text('data "table" "others" {\n  namespace = "sales"\n  name      = "plain"\n}\n')
+    with shell(project) as commands:
+        assert "lake.sales.plain: it is declared as data.table.others; nothing to do." in imported(commands, "lake.sales.*")
+        assert commands.flareiac("plan").code == 0
+
+
+def test_drift_tells_the_same_of_what_nobody_manages_however_it_looks(project: Path) -> None:
+    make_lake(project)
+    add_unsayable_columns(project)
+    with shell(project) as commands:
+        imported(commands, "lake.*")
+        written = project / "imported.flare.hcl"
+        written.write_text(written.read_text().replace('"read.split.target-size"', '"read.split.open-file-cost"'))
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        cheap, full = (commands.flareiac("drift", f"-refresh={mode}").out for mode in ("changed", "full"))
+    assert cheap == full
+    for name in ('property "read.split.target-size"', 'column "`a.b`"', 'column "``"'):
+        assert name in cheap
+
+
 def test_one_table_is_imported_under_the_address_that_is_asked_for(project: Path) -> None:
     make_lake(project)
     with shell(project) as commands:
@@ -89,6 +148,7 @@ def test_a_declared_block_gets_its_import_block_only(project: Path) -> None:
     [
         (("-from-catalog=lake.nothing.*",), "FII181"),
         (("-from-catalog=orders",), "FII180"),
+        (("-from-catalog=lake",), "FII180"),
         (("table.x", "lake.sales.nothing"), "FII181"),
         (("table.x", "other.sales.plain"), "FII180"),
         (('table.x["a"]', "lake.sales.plain"), "FIX042"),
@@ -105,6 +165,7 @@ def test_what_can_not_be_done_is_refused_and_nothing_is_written(project: Path, w
     with shell(project) as commands:
         done = commands.flareiac("import", *words)
     assert (done.code, code in done.err) == (1, True), done.text
+    assert 'Did you mean "lake"?' not in done.err
     assert sorted(item.name for item in project.iterdir() if item.name != ".flareiac") == [item for item in before if item != ".flareiac"]
     assert (project / "main.flare.hcl").read_text() == 'catalog "lake" {}\n'
 
