@@ -157,7 +157,7 @@ class _Restored(Failure):
     """An operation failed, and what was there before was put back."""
 
 
-class _Unsettled(Exception):
+class Unsettled(Exception):
     """An operation was begun and nobody can tell how it ended."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
@@ -196,7 +196,7 @@ def _run(execution: Execution, resource: PlannedResource, operation: Operation, 
     except Failure as failure:
         told = tuple(item.at(address=resource.address) for item in failure.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=told, restored=isinstance(failure, _Restored))
-    except _Unsettled as trouble:
+    except Unsettled as trouble:
         told = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=told, settled=False)
     except LockLost as lost:
@@ -217,7 +217,7 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     if operation.verb is Verb.MAINTAIN:
         return _maintain(execution, resource, operation, request)
     recording.intend(operation.id, encode_request(request, resource))
-    outcome = _asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
+    outcome = asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
     if isinstance(outcome, NotApplied):
         text = "; ".join(item.summary for item in outcome.diagnostics)
         recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
@@ -246,8 +246,8 @@ def _maintain(execution: Execution, resource: PlannedResource, operation: Operat
         raise Failure(_provider_bug(resource.provider, bug)) from bug
 
 
-def _asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
-    """A driver's answer, also where it raised one. Raises ``_Unsettled`` when even reading does not tell what was done."""
+def asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> Outcome:
+    """A driver's answer, also where it raised one. Raises ``Unsettled`` when even reading does not tell what was done."""
     try:
         return _ask(driver, verb, request)
     except Failure as failure:
@@ -259,7 +259,7 @@ def _asked(driver: Driver, verb: Verb, request: ApplyRequest, provider: str) -> 
     try:
         found = driver.settle(request)
     except Exception as trouble:
-        raise _Unsettled(diagnostics) from trouble
+        raise Unsettled(diagnostics) from trouble
     match found:
         case Applied() if verb is Verb.DELETE:
             return found

@@ -10,13 +10,16 @@ import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
+from flareiac.applying.execute import asked
 from flareiac.kernel.data import Attributes, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.plan import Verb
 from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.provider import (
     Applied,
     ApplyRequest,
     Decoded,
+    Driver,
     NotApplied,
     Observation,
     Outcome,
@@ -115,7 +118,6 @@ class Lake:
     def carry_out(self, address: str, proposal: Proposal) -> Outcome:
         """Does what was proposed and records the outcome."""
         assert not proposal.blockers, proposal.blockers
-        driver = self.session.driver(address.split(".")[0])
         match proposal.action:
             case Action.NO_OP:
                 return Applied(attributes=proposal.planned or {}, identity={})
@@ -127,22 +129,30 @@ class Lake:
                 self.state[address] = Recorded(attributes=proposal.planned, identity=self.state[address].identity)
                 return Applied(attributes=proposal.planned, identity={})
             case Action.DELETE:
-                outcome = driver.delete(self.request(address, proposal))
+                outcome = self.asked(self.request(address, proposal))
                 if isinstance(outcome, Applied):
                     del self.state[address]
                 return outcome
             case Action.REPLACE:
-                gone = driver.delete(self.request(address, proposal))
+                gone = asked(self.driver(address), Verb.DELETE, self.request(address, proposal), "iceberg")
                 assert isinstance(gone, Applied)
                 del self.state[address]
             case _:
                 pass
-        outcome = driver.apply(self.request(address, proposal))
+        outcome = self.asked(self.request(address, proposal))
         self.record(address, outcome)
         return outcome
 
+    def driver(self, address: str) -> Driver:
+        return self.session.driver(address.split(".")[0])
+
+    def asked(self, request: ApplyRequest) -> Outcome:
+        """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that can not be told."""
+        verb = Verb.CREATE if request.action == Action.REPLACE else Verb(request.action)
+        return asked(self.driver(request.address), verb, request, "iceberg")
+
     def record(self, address: str, outcome: Outcome) -> None:
-        if isinstance(outcome, Applied):
+        if outcome.attributes is not None:
             self.state[address] = Recorded(attributes=from_json(to_json(outcome.attributes)), identity=from_json(to_json(outcome.identity)))
 
     def apply(self, address: str, body: Mapping[str, Any] | None, **options: Any) -> Proposal:

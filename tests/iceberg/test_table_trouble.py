@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
+from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Unreadable
+from flareiac_iceberg.catalog import pointers
+from flareiac_iceberg.table import apply as driver_of_tables
 from tests.iceberg.lake import Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "1"}}
@@ -92,6 +96,75 @@ def test_a_create_whose_result_was_lost_is_recognised(lake: Lake) -> None:
     other = lake.request("table.t", planned)
     assert codes(driver.apply(other)) == ["FII040"]
     assert lake.settle("table.t", other) is None
+
+
+def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
+    """The catalog makes the next change of a kind, does not confirm it, and then answers nothing more."""
+    real = getattr(driver_of_tables, name)
+
+    def silent(*_arguments: Any) -> Any:
+        raise Failure(error("FII010", "The catalog can not be read", "gone"))
+
+    def lost(*arguments: Any, **options: Any) -> None:
+        real(*arguments, **options)
+        patch.setattr(driver_of_tables, "tables_in", silent)
+        raise Failure(error("FII113", "The catalog did not confirm a change", "gone"))
+
+    patch.setattr(driver_of_tables, name, lost)
+
+
+def test_a_create_that_was_not_confirmed_is_found_and_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = lake.request("table.t", lake.plan("table.t", BODY))
+    with monkeypatch.context() as patch:
+        unconfirmed(patch, "create")
+        with pytest.raises(Unsettled) as caught:
+            lake.asked(request)
+    assert [item.code for item in caught.value.diagnostics] == ["FII113"]
+    settled = lake.settle("table.t", request)
+    assert isinstance(settled, Applied)
+    lake.record("table.t", settled)
+    assert lake.plan("table.t", BODY).action is Action.NO_OP
+
+
+def test_a_new_table_that_can_not_be_read_back_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = lake.plan("table.t", BODY)
+    looks = iter([Failure(error("FII010", "The catalog can not be read", "gone"))])
+    real = pointers.tables_in
+
+    def once_silent(*arguments: Any) -> Any:
+        for trouble in looks:
+            raise trouble
+        return real(*arguments)
+
+    monkeypatch.setattr(driver_of_tables, "tables_in", once_silent)
+    assert codes(lake.carry_out("table.t", planned)) == ["FII010"]
+    assert lake.plan("table.t", BODY).action is Action.NO_OP
+
+
+def test_a_drop_that_was_not_confirmed_keeps_the_way_back(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    made.apply("table.t", BODY | {"on_destroy": "drop"})
+    made.append("n.t", [{"id": 1, "name": "a"}])
+    last = made.table("n.t").metadata_location
+    request = made.request("table.t", made.plan("table.t", None))
+    with monkeypatch.context() as patch:
+        unconfirmed(patch, "drop")
+        with pytest.raises(Unsettled):
+            made.asked(request)
+    settled = made.settle("table.t", request)
+    assert isinstance(settled, Applied)
+    assert settled.revivable
+    assert settled.identity["metadata_location"] == last
+
+
+def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = lake.plan("table.t", BODY)
+
+    def closed(*_arguments: Any) -> Any:
+        raise Failure(error("FII011", "The catalog can not be written", "closed"))
+
+    monkeypatch.setattr("flareiac_iceberg.catalog.connection._open", closed)
+    monkeypatch.setattr(driver_of_tables, "tables_in", closed)
+    assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 
 
 def test_an_update_whose_result_was_lost_is_recognised(made: Lake) -> None:
@@ -203,7 +276,7 @@ def test_a_full_disk_changes_nothing_and_is_told(made: Lake, monkeypatch: pytest
 
     with monkeypatch.context() as patch:
         patch.setattr(PyArrowFileIO, "new_output", full)
-        outcome = made.session.driver("table").apply(made.request("table.t", planned))
+        outcome = made.asked(made.request("table.t", planned))
         assert codes(outcome) == ["FII011"]
         assert isinstance(outcome, NotApplied)
         assert "No space left on device" in outcome.diagnostics[0].detail
@@ -226,7 +299,7 @@ def test_a_locked_catalog_is_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -
     holder = sqlite3.connect(made.database, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:
-        assert codes(made.session.driver("table").apply(made.request("table.t", planned))) == ["FII011"]
+        assert codes(made.asked(made.request("table.t", planned))) == ["FII011"]
     finally:
         holder.close()
     made.carry_out("table.t", planned)

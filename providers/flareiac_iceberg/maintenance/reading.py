@@ -22,7 +22,7 @@ def figures(request: MeasureRequest, root: Path) -> Attributes:
     location, metadata = _metadata(target, request.identity)
     others = _others(target) if "orphan_removal" in settings_of(request.attributes) else {}
     table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes, others=others, known=request.known)
-    return measure(table, _reader(target.catalog)) | {"root": str(root)}
+    return measure(table, reader_of(target.catalog)) | {"root": str(root)}
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
@@ -48,7 +48,9 @@ def _others(target: Target) -> Mapping[str, str]:
     return {name: pointer.location for name, pointer in entries.items() if name != target.name and pointer.location}
 
 
-def _reader(catalog: CatalogSpec) -> Read:
+def reader_of(catalog: CatalogSpec) -> Read:
+    """Reads the files that a table's metadata names; trouble is a ``Failure``."""
+
     def read(location: str) -> bytes:
         try:
             return read_file(location, catalog)

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
@@ -26,7 +27,7 @@ from flareiac.sdk.provider import (
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
-from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac_iceberg.catalog.spec import RestCatalog, absolute_location
 from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
@@ -38,10 +39,13 @@ from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates, version_after
 from flareiac_iceberg.table.history import commits
 from flareiac_iceberg.table.metadata import created_by, load, load_entry, taken_apart
+from flareiac_iceberg.table.pointer_commit import file_io
+from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import Target, group, key_of, observe, observe_moving, requested, target_of
 from flareiac_iceberg.table.restore import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
 from flareiac_iceberg.table.restore import updates as restore_updates
+from flareiac_iceberg.table.shared_files import not_purged, shares_files
 from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
 
 ATTEMPTS: Final = 20
@@ -92,40 +96,61 @@ class TableDriver:
         return tables_in(target.catalog, target.namespace)
 
     def apply(self, request: ApplyRequest) -> Outcome:
-        """Creates, adopts or updates. The same request again finds what the first one did."""
+        """Creates, adopts or updates. The same request again finds what the first one did.
+
+        Raises ``Failure`` where only ``settle`` can tell what was done.
+        """
+        planned = _planned(request)
         try:
-            planned = _planned(request)
             target = target_of(planned, request.references)
-            if request.payload["requirements"] is None:
-                return self._create(request, target, planned)
-            return self._update(request, target, planned)
+            self._connections.get(target.catalog)
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            return NotApplied(diagnostics=failure.diagnostics)
+        if request.payload["requirements"] is None:
+            return self._create(request, target, planned)
+        return self._update(request, target, planned)
 
     def delete(self, request: ApplyRequest) -> Outcome:
-        """Drops or purges the recorded table, never another one of its name."""
+        """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply`` does."""
+        recorded = _recorded(request)
+        purge = request.payload["mode"] == "purge"
         try:
-            recorded = _recorded(request)
             target = target_of(recorded.attributes, request.references)
-            metadata = self._metadata(target)
-            if metadata is None:
+            found = self._metadata(target)
+            if found is None:
                 return Applied(attributes=recorded.attributes, identity=recorded.identity)
-            location, content = metadata
-            if content["table-uuid"] != recorded.identity.get("uuid"):
+            if found[1]["table-uuid"] != recorded.identity.get("uuid"):
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
-            purge = request.payload["mode"] == "purge"
-            drop(self._connections, target, purge=purge)
+            delete_files = self._deletion(target, found) if purge else None
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
-        kept = "" if purge else f"; its last metadata file is {location}"
-        identity = {**recorded.identity, "metadata_location": location}
-        way = "" if purge else f"; flareiac undrop {request.address} brings it back"
-        return Applied(
-            attributes=recorded.attributes,
-            identity=identity,
-            messages=(f"dropped {target.full_name}{kept}{way}",),
-            revivable=not purge,
-        )
+            return NotApplied(diagnostics=failure.diagnostics)
+        try:
+            drop(self._connections, target, purge=purge)
+        except Failure:
+            if not self._is_gone(target, recorded):
+                raise
+        identity = {**recorded.identity, "metadata_location": found[0]}
+        gone = f"dropped {target.full_name}"
+        way = f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
+        told = (way,) if delete_files is None else (gone, *delete_files())
+        return Applied(attributes=recorded.attributes, identity=identity, messages=told, revivable=not purge)
+
+    def _deletion(self, target: Target, found: tuple[str, Attributes]) -> Callable[[], Sequence[str]]:
+        """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises ``Failure`` if none may be."""
+        if shares_files(found[1].get("properties") or {}):
+            raise Failure(not_purged(target.full_name))
+        catalog = self._connections.get(target.catalog)
+        if isinstance(target.catalog, RestCatalog):
+            return tuple  # the server does it
+        return partial(delete, file_io(catalog, found[1], found[0]), files_of(target, *found))
+
+    def _is_gone(self, target: Target, recorded: Recorded) -> bool:
+        """Whether it is sure that the recorded table is no longer there."""
+        try:
+            found = self._metadata(target)
+        except Failure:
+            return False
+        return found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
 
     def revive(self, request: ApplyRequest) -> Outcome:
         """Enters a dropped table in its catalog again, as its last known metadata file says; never over another table."""
@@ -218,7 +243,10 @@ class TableDriver:
             recorded = _recorded(request)
             gone = found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
             kept = request.payload["mode"] != "purge"
-            return Applied(attributes=recorded.attributes, identity=recorded.identity, revivable=kept) if gone else None
+            # What was committed since it was recorded is in the metadata file that the plan saw.
+            last = request.payload.get("metadata_location") or recorded.identity.get("metadata_location")
+            identity = {**recorded.identity, "metadata_location": last}
+            return Applied(attributes=recorded.attributes, identity=identity, revivable=kept) if gone else None
         if request.action == "revive":
             recorded = _recorded(request)
             same = found is not None and found[1]["table-uuid"] == recorded.identity.get("uuid")

@@ -1,6 +1,7 @@
 """Carries changes into a catalog through pyiceberg: one commit, with requirements. Touches the world; imports pyiceberg when needed."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from flareiac.kernel.data import Attributes
@@ -140,16 +141,16 @@ def register(connections: Connections, target: Target, location: str, key: str) 
 
 
 def drop(connections: Connections, target: Target, *, purge: bool) -> None:
-    """Takes a table out of its catalog; with ``purge`` its files are deleted too. A table that is gone already is fine."""
+    """Takes a table out of its catalog. With ``purge`` a server deletes its files too; nobody else does, so see ``purge.delete``.
+
+    A table that is gone already is fine. Raises ``Failure``.
+    """
+    catalog = connections.get(target.catalog)
     from pyiceberg.exceptions import NoSuchTableError
 
-    catalog = connections.get(target.catalog)
     identifier = (*target.namespace.split("."), target.name)
-    with trouble_told(target.catalog):
-        try:
-            if purge:
-                catalog.purge_table(identifier)
-            else:
-                catalog.drop_table(identifier)
-        except NoSuchTableError:
-            return
+    with trouble_told(target.catalog), suppress(NoSuchTableError):
+        if purge and isinstance(target.catalog, RestCatalog):
+            catalog.purge_table(identifier)
+        else:
+            catalog.drop_table(identifier)

@@ -16,6 +16,7 @@ from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
 from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
 from flareiac_iceberg.table.refusals import Past, moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
+from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
 from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
 from flareiac_iceberg.table.users import contradictions
 from flareiac_iceberg.table.writers import unacknowledged
@@ -48,17 +49,24 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
-    uuid = recorded.identity.get("uuid")
-    blockers = () if request.observed.identity["uuid"] == uuid else (_another_table(request, request.observed),)
+    observed = request.observed
+    blockers = () if observed.identity["uuid"] == recorded.identity.get("uuid") else (_another_table(request, observed),)
+    if mode == "purge" and shares_files(observed.attributes["properties"] or {}):
+        blockers = (*blockers, unpurgeable())
     return Proposal(
         action=Action.DELETE,
         planned=None,
         steps=(_dropping(mode),),
         blockers=blockers,
         disturbs=NO_TABLE,
-        fingerprint={"uuid": request.observed.identity["uuid"]},
-        payload={"mode": mode},
+        fingerprint={"uuid": observed.identity["uuid"]},
+        payload=_leaving(mode, observed),
     )
+
+
+def _leaving(mode: str, observed: Present) -> dict[str, Data]:
+    """What deleting it takes; the location leads back to it when nobody could record another."""
+    return {"mode": mode, "metadata_location": observed.identity["metadata_location"]}
 
 
 def _dropping(mode: str) -> Step:
@@ -124,7 +132,7 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
         fingerprint={"uuid": observed.identity["uuid"]},
-        payload=_payload((CreateTable(),), None) | {"mode": "drop"},
+        payload=_payload((CreateTable(),), None) | _leaving("drop", observed),
     )
 
 

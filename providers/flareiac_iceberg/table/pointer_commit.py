@@ -38,7 +38,7 @@ def commit_pointer(catalog: "Catalog", target: Target, location: str, metadata: 
     if broken:
         raise Failure(_not_committed(target, broken))
     new = _next_location(location, after)
-    io = _io(catalog, after, new)
+    io = file_io(catalog, after, new)
     try:
         _write(io, new, after)
     except OSError:
@@ -80,10 +80,11 @@ def _next_location(location: str, metadata: Attributes) -> str:
     return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
 
 
-def _io(catalog: "Catalog", metadata: Attributes, location: str) -> "FileIO":
+def file_io(catalog: "Catalog", metadata: Attributes, location: str) -> "FileIO":
+    """What reads and writes the files of a table."""
     from pyiceberg.io import load_file_io
 
-    return load_file_io({**catalog.properties, **metadata["properties"]}, location)
+    return load_file_io({**catalog.properties, **(metadata.get("properties") or {})}, location)
 
 
 def _write(io: "FileIO", location: str, metadata: Attributes) -> None:

@@ -134,8 +134,11 @@ def _unchanged(request: ReadRequest, location: str) -> bool:
     assert recorded is not None, "only a recorded table can be unchanged"
     if recorded.identity.get("metadata_location") != location:
         return False
+    if request.desired is None:
+        # What is recorded does not tell of properties that nobody manages, and one of them may forbid to delete the files.
+        return bool(recorded.attributes["on_destroy"] != "purge")
     # What a state of an earlier version does not mention was not managed then.
-    return request.desired is None or _said(request.desired) == _said(recorded.attributes)
+    return _said(request.desired) == _said(recorded.attributes)
 
 
 def _said(attributes: Attributes) -> Attributes:

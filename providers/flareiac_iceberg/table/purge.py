@@ -1,0 +1,72 @@
+"""Which files does a table consist of, and deletes them. Touches the world; imports pyiceberg when needed.
+
+They are listed before the table leaves its catalog: afterwards nobody could find them again.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.maintenance.manifests import Manifest, read_entries, read_list
+from flareiac_iceberg.maintenance.reading import reader_of
+from flareiac_iceberg.table.read import Target
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
+
+_AT_ONCE: Final = 8
+
+
+def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, ...]:
+    """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if they can not all be told."""
+    read = reader_of(target.catalog)
+
+    def listed(place: str) -> tuple[Manifest, ...]:
+        return read_list(place, read(place))
+
+    def named(manifest: Manifest) -> set[str]:
+        return {entry.path for entry in read_entries(manifest, read(manifest.location))}
+
+    snapshots = metadata.get("snapshots") or ()
+    lists = sorted({item["manifest-list"] for item in snapshots if item.get("manifest-list")})
+    if any(not item.get("manifest-list") for item in snapshots):
+        raise Failure(_unlisted(target, "a snapshot of it has no manifest list, as very old writers made them"))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        try:
+            manifests = {item.location: item for found in pool.map(listed, lists) for item in found}
+            data = {path for found in pool.map(named, manifests.values()) for path in found}
+        except Failure as failure:
+            told = failure.diagnostics[0]
+            raise Failure(_unlisted(target, f"{told.summary[0].lower()}{told.summary[1:]}: {told.detail.partition('. ')[0]}")) from failure
+    figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
+    older = [item["metadata-file"] for item in metadata.get("metadata-log") or ()]
+    found = [*sorted(data), *manifests, *lists, *(item["statistics-path"] for item in figures), *older, location]
+    return tuple(dict.fromkeys(found))
+
+
+def delete(io: "FileIO", files: Sequence[str]) -> tuple[str, ...]:
+    """Deletes files; tells of those that stay, if any do. One that is gone already is fine."""
+
+    def why_not(file: str) -> str | None:
+        try:
+            io.delete(file)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as trouble:
+            return " ".join(str(trouble).split()) or type(trouble).__name__
+        return None
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        stay = [(file, why) for file, why in zip(files, pool.map(why_not, files), strict=True) if why is not None]
+    return tuple(f"{len(stay)} of its {len(files)} files could not be deleted and stay, as {file} ({why})" for file, why in stay[:1])
+
+
+def _unlisted(target: Target, why: str) -> Diagnostic:
+    return error(
+        "FII049",
+        f"The table {target.full_name} is not purged: not all of its files can be found",
+        f"{why[0].upper()}{why[1:]}. The table and its files are as they were. Restore the file, or keep the files: on_destroy = "
+        '"drop" in its block and an apply, then remove the block.',
+    )

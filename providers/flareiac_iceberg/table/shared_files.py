@@ -1,0 +1,28 @@
+"""May a table's files be deleted with it? Pure."""
+
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.sdk.changes import Blocker
+
+_PROPERTY: Final = "gc.enabled"
+_SUMMARY: Final = "its files may be those of other tables too"
+_WHY: Final = f"Its property {_PROPERTY} is not true, as of the source or the copy of a snapshot: purging it would destroy others."
+
+
+def shares_files(properties: Attributes) -> bool:
+    """Whether the table says that its files are not to be deleted; Iceberg takes any text but ``true`` for that."""
+    return str(properties.get(_PROPERTY, "true")).lower() != "true"
+
+
+def unpurgeable() -> Blocker:
+    """Why a removed table that is to be purged can not be."""
+    why = f"{_WHY} Write the line below in its block (put it back first) and apply, then remove the block: its files stay."
+    return Blocker(code="FII048", summary=f"the table can not be purged: {_SUMMARY}", why=why, ways_out=('on_destroy = "drop"',))
+
+
+def not_purged(table: str) -> Diagnostic:
+    """Complains of the same when it has become so since the plan was made."""
+    advice = 'Nothing was changed. Write on_destroy = "drop" in its block and apply, then remove the block.'
+    return error("FII048", f"The table {table} was not purged: {_SUMMARY}", f"{_WHY} {advice}")
