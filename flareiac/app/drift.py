@@ -37,7 +37,8 @@ def drift(bench: Bench, request: PlanRequest) -> Found:
             entries.append(DriftEntry(address=item.address, kind=kind, texts=item.proposal.drift, changes=changes))
         entries.extend(_extra(item.address, observed))
     checked = sum(1 for item in report.plan.resources if item.recorded is not None)
-    return Found(drift=DriftReport(entries=tuple(entries), checked=checked), diagnostics=report.diagnostics, sources=report.sources)
+    told = DriftReport(entries=tuple(entries), checked=checked, unchecked=report.recorded - checked)
+    return Found(drift=told, diagnostics=report.diagnostics, sources=report.sources)
 
 
 def _extra(address: str, observed: Observation | None) -> list[DriftEntry]:

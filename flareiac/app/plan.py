@@ -47,6 +47,8 @@ class PlanReport:
     sources: Mapping[str, Source]
     configuration: Configuration | None = None
     observations: Mapping[str, Observation] = field(default_factory=dict)
+    recorded: int = 0
+    """How many resources the state holds."""
 
 
 def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
@@ -75,7 +77,12 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     made = make_plan(inputs, request.options, diagnostics)
     bench.timings["planning"] = time.perf_counter() - started
     return PlanReport(
-        plan=made, diagnostics=diagnostics, sources=configuration.sources, configuration=configuration, observations=observations
+        plan=made,
+        diagnostics=diagnostics,
+        sources=configuration.sources,
+        configuration=configuration,
+        observations=observations,
+        recorded=len(loaded.snapshot.resources),
     )
 
 

@@ -316,6 +316,8 @@ def _request(
         raise typer.BadParameter(f"-refresh={refresh}: it is full, changed, none, true or false.")
     if maintenance not in [item.value for item in Maintenance]:
         raise typer.BadParameter(f"-maintenance={maintenance}: it is include, only or exclude.")
+    if Maintenance(maintenance) is Maintenance.ONLY and (destroy or replace):
+        raise typer.BadParameter("-maintenance=only changes nothing else: it does not go with -destroy or -replace.")
     options = Options(
         targets=tuple(target or ()),
         exclude=tuple(exclude or ()),
@@ -357,7 +359,7 @@ def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: 
         for line in plan_lines(report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__):
             terminal.out(json.dumps(line))
         return
-    if report.plan is not None and not report.diagnostics.has_errors:
+    if report.plan is not None:
         terminal.out(_plan_text(report.plan, detail=detail, show_steps=show_steps))
     terminal.complain(report.diagnostics, report.sources)
 

@@ -82,6 +82,7 @@ class _Evaluation:
     traversals: dict[str, list[Traversal]] = field(default_factory=dict)
     instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
+    unread: dict[str, Diagnostic] = field(default_factory=dict)
 
 
 def load(
@@ -115,6 +116,7 @@ def load(
         imports=imports(evaluation.module.imports, evaluation.resources, evaluation.scope, diagnostics),
         removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
         variables={name: None if contains_sensitive(value) else to_data(value) for name, value in evaluation.variables.items()},
+        unread=evaluation.unread,
         digest=_digest(files, evaluation.variables),
     )
     sources = {**files.sources, **{item.path: item for item in given.given if isinstance(item, Source)}}
@@ -414,7 +416,7 @@ def _resolve(
     canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
     spans = decoded.spans if decoded else {}
     if kind.kind is Kind.DATA and not found.has_errors:
-        canonical = _with_data(evaluation, address, canonical, visible, found)
+        canonical = _with_data(evaluation, address, canonical, visible, block.header_span if block else None)
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         diagnostics.add(item.at(subject=place, address=text))
@@ -433,9 +435,9 @@ def _resolve(
 
 
 def _with_data(
-    evaluation: _Evaluation, address: Address, asked: Attributes, visible: Mapping[str, Resolved], found: Diagnostics
+    evaluation: _Evaluation, address: Address, asked: Attributes, visible: Mapping[str, Resolved], place: Span | None
 ) -> Attributes:
-    """The attributes with what is there; as they are where nobody is asked."""
+    """The attributes with what is there; as they are where nobody is asked, or nobody can tell."""
     text = str(address)
     question = Question(
         provider=evaluation.registry.provider_of[address.type],
@@ -444,7 +446,7 @@ def _with_data(
     )
     answer = evaluation.data(question)
     if isinstance(answer, Diagnostic):
-        found.add(answer)
+        evaluation.unread[text] = answer.at(subject=place, address=text)
         return asked
     return asked | (answer or {})
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from flareiac.kernel.addresses import Address
 from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 from flareiac.sdk.provider import Kind
@@ -74,4 +75,6 @@ class Desired:
     imports: tuple[Import, ...] = ()
     removed: tuple[Removed, ...] = ()
     variables: Mapping[str, Data] = field(default_factory=dict)
+    unread: Mapping[str, Diagnostic] = field(default_factory=dict)
+    """Why nothing is known of what a data block reads: an error for what depends on it."""
     digest: str = ""

@@ -31,10 +31,11 @@ class DriftEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """Everything found, by address. ``checked`` counts the resources that were looked at."""
+    """Everything found, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those that could not be."""
 
     entries: tuple[DriftEntry, ...] = ()
     checked: int = 0
+    unchecked: int = 0
 
     @property
     def drifted(self) -> bool:

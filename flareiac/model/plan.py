@@ -120,6 +120,8 @@ class Plan:
     configuration: str
     destroy: bool
     targeted: bool
+    upkeep_only: bool
+    """Whether changes were left out: it knows due maintenance alone."""
     resources: tuple[PlannedResource, ...]
     references: Mapping[str, Resolved]
     operations: tuple[Operation, ...]

@@ -44,6 +44,7 @@ def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
         "configuration": plan.configuration,
         "destroy": plan.destroy,
         "targeted": plan.targeted,
+        "upkeep_only": plan.upkeep_only,
         "resources": [_encode_resource(item) for item in plan.resources],
         "references": {
             address: {"type": item.type, "attributes": to_json(item.attributes), "identity": to_json(item.identity)}
@@ -80,6 +81,7 @@ def decode_plan(content: bytes, where: str) -> Plan:
             configuration=document["configuration"],
             destroy=document["destroy"],
             targeted=document["targeted"],
+            upkeep_only=document["upkeep_only"],
             resources=tuple(map(_decode_resource, document["resources"])),
             references={
                 address: Resolved(

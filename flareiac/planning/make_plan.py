@@ -15,7 +15,7 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
 from flareiac.planning import duties as dues
 from flareiac.planning.order import order
-from flareiac.planning.propose import Context, propose, propose_again, references_for
+from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
 from flareiac.planning.reactions import stopping_for, with_reactions
 from flareiac.sdk.changes import Action, Claim, Proposal
 from flareiac.sdk.provider import Observation, Project, ResourceType
@@ -75,12 +75,14 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         claims=claiming.by_subject(claims),
     )
     running = claiming.collect_running(inputs.snapshot, inputs.types, references)
-    planned = propose(context, diagnostics)
+    planned, unplanned = propose(context, diagnostics)
     disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, running)
     if disturbances:
         planned = propose_again(replace(context, disturbances=disturbances), planned, diagnostics)
     unmatched = _unmatched(inputs.observations, options)
-    planned = with_reactions(_selected(planned, options, running), running)
+    selected = _selected(desired, planned, unplanned, options, running)
+    diagnostics.extend(_complaints([item for address, item in unplanned.items() if address in selected], inputs, options))
+    planned = with_reactions({address: item for address, item in planned.items() if address in selected}, running)
     _check_budget(planned, options, diagnostics)
     diagnostics.extend(unmatched)
     duties = _duties(inputs, options, planned, claims, diagnostics)
@@ -97,6 +99,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         configuration=desired.digest,
         destroy=options.destroy,
         targeted=bool(options.targets or options.exclude),
+        upkeep_only=alone,
         resources=tuple(planned.values()),
         references=references,
         operations=operations,
@@ -122,7 +125,8 @@ def _duties(
         wanted = {item: found for item, found in wanted.items() if any(matches(item, pattern) for pattern in options.targets)}
     if options.maintenance is Maintenance.ONLY:
         changing = sorted(item for item, found in wanted.items() if found.action in (Action.UPDATE, Action.ADOPT))
-        diagnostics.extend(_left_out(item) for item in changing)
+        why = "Its block and what is there differ, so what is due of it is not known. Apply that first: flareiac plan shows it."
+        diagnostics.extend(_left_out(item, why) for item in changing)
         wanted = {item: found for item, found in wanted.items() if item not in changing}
     references = {
         item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations) for item in {**wanted, **inputs.snapshot.resources}
@@ -136,13 +140,21 @@ def _duties(
     return dues.planned_duties(wanted, inputs.figures, inputs.snapshot, references, around, diagnostics)
 
 
-def _left_out(address: str) -> Diagnostic:
-    return warning(
-        "FIP031",
-        f"The maintenance of {address} is left out",
-        "Its block and what is there differ, so what is due of it is not known. Apply that first: flareiac plan shows it.",
-        address=address,
-    )
+def _left_out(address: str, why: str) -> Diagnostic:
+    return warning("FIP031", f"The maintenance of {address} is left out", why, address=address)
+
+
+def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Options) -> list[Diagnostic]:
+    """Of what can not be planned. Maintenance alone goes on without it, and of what is not maintained it says nothing."""
+    if options.maintenance is not Maintenance.ONLY:
+        return [item.diagnostic for item in unplanned]
+    found: list[Diagnostic] = []
+    for item in unplanned:
+        resource = inputs.desired.resources.get(item.address)
+        maintainer = inputs.types[resource.address.type].maintainer if resource else None
+        if resource and maintainer and maintainer.wants(resource.attributes):
+            found.append(_left_out(item.address, f"{item.diagnostic.summary}. {item.diagnostic.detail}"))
+    return found
 
 
 def _untouched(planned: Mapping[str, PlannedResource], duties: tuple[PlannedDuty, ...]) -> dict[str, PlannedResource]:
@@ -170,18 +182,26 @@ def matches(address: str, pattern: str) -> bool:
     return pattern in (address, block) or ("*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern)))
 
 
-def _selected(planned: Mapping[str, PlannedResource], options: Options, running: tuple[Claim, ...]) -> dict[str, PlannedResource]:
+def _selected(
+    desired: Desired,
+    planned: Mapping[str, PlannedResource],
+    unplanned: Mapping[str, Unplanned],
+    options: Options,
+    running: tuple[Claim, ...],
+) -> Collection[str]:
+    """The addresses that the command line is about, with all that they can not do without."""
+    everything = [*planned, *unplanned]
     if not options.targets and not options.exclude:
-        return dict(planned)
-    chosen = [item for item in planned if any(matches(item, pattern) for pattern in options.targets)] if options.targets else list(planned)
-    hanging_on = _hanging_on(planned)
+        return everything
+    hanging_on = _hanging_on(planned) | {address: [item.cause] if item.cause else [] for address, item in unplanned.items()}
     for subject, holder in stopping_for({address: item.proposal for address, item in planned.items()}, running):
         if holder in planned:
             hanging_on[subject].append(holder)
-    needed = closure(chosen, hanging_on)
-    left_out = [item for item in planned if any(matches(item, pattern) for pattern in options.exclude)]
+    patterns = options.targets or ("*",)
+    chosen = [item for item in everything if item not in desired.unread and any(matches(item, pattern) for pattern in patterns)]
+    left_out = [item for item in everything if any(matches(item, pattern) for pattern in options.exclude)]
     lost = closure(left_out, _turned(hanging_on))
-    return {address: item for address, item in planned.items() if address in needed and address not in lost}
+    return closure([item for item in chosen if item not in lost], hanging_on)
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
@@ -210,20 +230,17 @@ def _turned(edges: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]:
     """One error for each pattern of the command line that names nothing: what was meant would not happen, or happen to too much."""
-    given = [
-        *(("-target", item) for item in options.targets),
-        *(("-exclude", item) for item in options.exclude),
-        *(("-replace", item) for item in sorted(options.replace)),
-    ]
+    patterns = (*options.targets, *options.exclude)
+    wrong = [item for item in patterns if not any(matches(address, item) for address in addresses)]
+    wrong += [item for item in sorted(options.replace) if item not in addresses]
     return [
         error(
             "FIP024",
-            f"{option}={pattern} names nothing",
+            f"{pattern} names nothing",
             "No managed resource that is declared or recorded has this address. Keys are written as in plan, within quotes for the "
             f"shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, addresses)}",
         )
-        for option, pattern in given
-        if (pattern not in addresses if option == "-replace" else not any(matches(address, pattern) for address in addresses))
+        for pattern in wrong
     ]
 
 

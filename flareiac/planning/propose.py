@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.addresses import block_type, parse_address
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
 from flareiac.kernel.graph import topological
 from flareiac.kernel.sources import Span
 from flareiac.model.desired import Desired, DesiredResource
@@ -75,26 +75,42 @@ def cases(context: Context) -> tuple[Case, ...]:
     )
 
 
-def propose(context: Context, diagnostics: Diagnostics) -> dict[str, PlannedResource]:
-    """One planned resource for each case. What depends on an unreadable resource is not planned, and said so."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unplanned:
+    """What nothing can be said of: it is unreadable itself, or hangs on ``cause``, which is."""
+
+    address: str
+    diagnostic: Diagnostic
+    cause: str | None = None
+
+
+def propose(context: Context, diagnostics: Diagnostics) -> tuple[dict[str, PlannedResource], dict[str, Unplanned]]:
+    """Each case as a planned resource, or as one that can not be planned: unreadable, or hanging on what is."""
     planned: dict[str, PlannedResource] = {}
-    unreadable: set[str] = set()
+    unplanned = {address: Unplanned(address=address, diagnostic=item) for address, item in context.desired.unread.items()}
+    hidden = _hidden(context.desired)
     for case in cases(context):
-        cause = next((item for item in _dependencies(case) if item in unreadable), None)
+        cause = next((hidden.get(item, item) for item in _dependencies(case) if item in unplanned or item in hidden), None)
         if isinstance(case.observed, Unreadable):
-            diagnostics.add(case.observed.diagnostic.at(subject=_span(case), address=case.address))
-            unreadable.add(case.address)
+            told = case.observed.diagnostic.at(subject=_span(case), address=case.address)
+            unplanned[case.address] = Unplanned(address=case.address, diagnostic=told)
         elif cause is not None:
-            unreadable.add(case.address)
-            diagnostics.warning(
-                "FIP002",
-                f"{case.address} was not planned",
-                f"It depends on {cause}, about which nothing is known.",
-                address=case.address,
-            )
+            why = f"It depends on {cause}, about which nothing is known."
+            told = warning("FIP002", f"{case.address} was not planned", why, address=case.address)
+            unplanned[case.address] = Unplanned(address=case.address, diagnostic=told, cause=cause)
         else:
             planned[case.address] = _planned(context, case, diagnostics)
-    return planned
+    return planned, unplanned
+
+
+def _hidden(desired: Desired) -> dict[str, str]:
+    """What is no resource of its own, such as a stream, and reads something about which nothing is known: to that."""
+    found: dict[str, str] = {}
+    for address, item in desired.resources.items():
+        cause = next((found.get(each, each) for each in item.dependencies if each in desired.unread or each in found), None)
+        if cause is not None and item.kind is not Kind.MANAGED:
+            found[address] = cause
+    return found
 
 
 def propose_again(context: Context, planned: Mapping[str, PlannedResource], diagnostics: Diagnostics) -> dict[str, PlannedResource]:

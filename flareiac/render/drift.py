@@ -25,12 +25,12 @@ def drift_text(report: DriftReport, *, colour: bool = False) -> str:
     """Every finding, worst first, and a last line that counts."""
     style = Style(colour)
     if not report.entries:
-        return style.strong(f"No drift. {_noun(report.checked, 'resource')} checked.") + "\n"
+        return style.strong(f"No drift. {_counted(report)}.") + "\n"
     parts = ["\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
     told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
     title = "Drift" if report.drifted else "No drift, but"
-    parts.append(style.strong(f"{title}: {told}; {_noun(report.checked, 'resource')} checked."))
+    parts.append(style.strong(f"{title}: {told}; {_counted(report)}."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -40,6 +40,7 @@ def drift_json(report: DriftReport) -> dict[str, Data]:
         "format_version": FORMAT_VERSION,
         "drifted": report.drifted,
         "checked": report.checked,
+        "unchecked": report.unchecked,
         "summary": {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass},
         "entries": [
             {
@@ -84,6 +85,11 @@ def change_json(change: AttributeChange) -> dict[str, Data]:
         "desired": shown(change.new),
         "sensitive": change.sensitive,
     }
+
+
+def _counted(report: DriftReport) -> str:
+    unchecked = f", {report.unchecked} could not be" if report.unchecked else ""
+    return f"{_noun(report.checked, 'resource')} checked{unchecked}"
 
 
 def _noun(count: int, noun: str) -> str:

@@ -48,7 +48,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "configuration": _configuration(plan, known),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "applyable": plan.applyable,
-        "complete": not plan.targeted and not plan.errored,
+        "complete": not plan.targeted and not plan.upkeep_only and not plan.errored,
         "errored": plan.errored,
         "flareiac": _own(plan, tool_version),
     }

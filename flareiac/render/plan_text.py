@@ -131,4 +131,6 @@ def _last_line(plan: Plan, look: Look) -> str:
     due = f" Due: {found.due}." if found.due else ""
     if plan.destroy:
         return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
+    if plan.upkeep_only:
+        return look.style.strong(f"Maintenance alone: other changes were not looked at.{due or ' Nothing is due.'}") + partial
     return look.style.strong(f"No changes. What is there matches the configuration.{due}") + partial

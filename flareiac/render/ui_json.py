@@ -186,7 +186,7 @@ def _drift_summary(report: DriftReport, clock: Clock) -> Line:
     found = {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass}
     told = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
     message = f"{'Drift' if report.drifted else 'No drift'}{': ' if told else ''}{told}; {report.checked} checked."
-    summary = {"drifted": report.drifted, "checked": report.checked, **found}
+    summary = {"drifted": report.drifted, "checked": report.checked, "unchecked": report.unchecked, **found}
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
 

@@ -61,6 +61,20 @@ def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
     assert 'on main.flare.hcl line 4, in data "table" "raw"' in plan.err
 
 
+def test_what_does_not_depend_on_one_that_is_missing_is_planned(project: Path) -> None:
+    with shell(project) as commands:
+        whole = commands.flareiac("plan")
+        part = commands.flareiac("apply", "-target=table.copy", "-auto-approve")
+        without = commands.flareiac("plan", "-exclude=job.copy")
+        kept = commands.flareiac("maintain", "table.copy", "-auto-approve")
+        drift = commands.flareiac("drift")
+    assert (whole.code, "# table.copy will be created" in whole.out, "job.copy was not planned" in whole.err) == (1, True, True), whole.text
+    assert (part.code, "1 added" in part.out) == (0, True), part.text
+    assert (without.code, "FIC060" in without.text) == (0, False), without.text
+    assert (kept.code, "FIC060" in kept.text) == (0, False), kept.text
+    assert (drift.code, "FIC060" in drift.err, "1 resource checked" in drift.out) == (1, True, True), drift.text
+
+
 @pytest.mark.parametrize(
     ("break_it", "told"),
     [

@@ -111,4 +111,4 @@ def test_each_drift_is_a_line() -> None:
     _, line, summary = drift_lines(report, tool_version="0.1.0", clock=clock)
     assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == ("resource_drift", "delete", "missing")
     assert (summary["type"], summary["@message"]) == ("drift_summary", "Drift: 1 missing; 3 checked.")
-    assert summary["drift"] == {"drifted": True, "checked": 3, "changed": 0, "missing": 1, "unmanaged": 0, "unhealthy": 0}
+    assert summary["drift"] == {"drifted": True, "checked": 3, "unchecked": 0, "changed": 0, "missing": 1, "unmanaged": 0, "unhealthy": 0}
