@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, is_known
-from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, warning
 from flareiac.sdk.validators import parse_duration, parse_size
 from flareiac_iceberg.functions import sort_field
-from flareiac_iceberg.maintenance.filters import unknown_columns
+from flareiac_iceberg.maintenance.filters import named_columns, unknown
 from flareiac_iceberg.maintenance.schema import NAMES, parse_share
 from flareiac_iceberg.maintenance.settings import KINDS, Compaction, DeleteRewrite, SnapshotExpiry, data_of
 from flareiac_iceberg.maintenance.words import exact_duration, exact_size
@@ -247,9 +247,27 @@ def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: 
         diagnostics.error("FII139", f'The option "{key}" can not be set', why, attribute=(name, "options"))
 
 
+def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """What a compaction names and a table has not, or not so, as warnings. ``columns``: the types of all that is there, by path."""
+    there = {path: Column(type=kind) for path, kind in columns.items()}
+    around, found = Around(columns=there, properties={}, sorted=None), Diagnostics()
+    for term in settings.sort_by or ():
+        _fits(term["column"], None, "be sorted by", ("compaction", "sort_by"), around, found)
+    for path in settings.zorder_by or ():
+        _fits(path, _CURVED, "be part of a z-order", ("compaction", "zorder_by"), around, found)
+    if settings.where is not None:
+        _where(settings.where, around, found)
+    return tuple(warning(item.code, item.summary, f"{item.detail} Nothing is rewritten.", attribute=item.attribute) for item in found)
+
+
 def _where(text: str, around: Around, diagnostics: Diagnostics) -> None:
     where = ("compaction", "where")
-    for name in unknown_columns(text, around.columns) if around.columns is not None else ():
+    paths = named_columns(text)
+    if paths is None:
+        why = 'Write what is to be true of the rows, as after WHERE in Spark\'s SQL, such as where = "ts >= date_sub(current_date(), 7)".'
+        diagnostics.error("FII141", f'compaction.where is no condition: "{text}"', why, attribute=where)
+        return
+    for name in unknown(paths, around.columns) if around.columns is not None else ():
         why = f"compaction.where names it.{did_you_mean(name, around.columns or {})}"
         diagnostics.error("FII134", f'There is no column "{name}"', why, attribute=where)
 

@@ -1,6 +1,5 @@
-"""What can be said of a filter before Spark sees it: the columns that it names, and the expression where it is a plain one.
-
-Spark judges filters; this reads only the part of its language that means the same to Iceberg's own parser, and nothing of the rest.
+"""What can be said of a filter before Spark sees it: whether it is a condition, the columns that it names, and the expression where it is
+a plain one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,10 +7,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyiceberg.expressions import BooleanExpression
+    from sqlglot import exp
 
 
 def parsed(text: str) -> "BooleanExpression | None":
-    """The filter as an expression of Iceberg's, None where it is not plain."""
+    """The filter as an expression of Iceberg's, None where it is not plain: where its parser may read something else than Spark's."""
     if any(sign in text for sign in '"`\\'):  # these quote other things in Spark's SQL than in Iceberg's filters
         return None
     from pyiceberg.expressions import parser
@@ -22,19 +22,30 @@ def parsed(text: str) -> "BooleanExpression | None":
         return None
 
 
-def unknown_columns(text: str, columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns that a plain filter names and that are not there; nothing for a filter that is not plain."""
-    expression = parsed(text)
+def named_columns(text: str) -> tuple[str, ...] | None:
+    """The paths of the columns that a filter names; None where it is no condition of Spark's SQL."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(text, dialect="spark", into=exp.Condition)
+    except SqlglotError:
+        return None
+    return tuple(dict.fromkeys(_paths(tree)))
+
+
+def unknown(paths: Iterable[str], columns: Iterable[str]) -> Iterator[str]:
+    """Those of a filter's columns that are not there; Spark does not tell upper from lower case."""
     known = {name.lower() for name in columns}
-    return () if expression is None else tuple(dict.fromkeys(name for name in _names(expression) if name.lower() not in known))
+    return (path for path in paths if path.lower() not in known)
 
 
-def _names(expression: "BooleanExpression") -> Iterator[str]:
-    for part in ("left", "right", "child"):
-        inner = getattr(expression, part, None)
-        if inner is not None:
-            yield from _names(inner)
-    term = getattr(expression, "term", None)
-    name = getattr(term, "name", None)
-    if isinstance(name, str):
-        yield name
+def _paths(tree: "exp.Expr") -> "Iterator[str]":
+    from sqlglot import exp
+
+    for column in tree.find_all(exp.Column):
+        parts, node = [part.name for part in column.parts], column.parent
+        while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):  # from the fifth level on
+            parts, node = [*parts, node.expression.name], node.parent
+        yield ".".join(parts)

@@ -89,11 +89,20 @@ def measure(table: Table, read: Read) -> Attributes:
         "measured_ms": now,
         "settings": settings_digest(table.attributes),
         "totals": totals,
+        "columns": _columns(table, wanted.get("compaction")),
         "ids": digest([item["snapshot-id"] for item in snapshots]),
         "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
         "under": _sharing(table) if "orphan_removal" in wanted else None,
     }
     return figures | _files(table, wanted, totals, now, read)
+
+
+def _columns(table: Table, compaction: Settings | None) -> dict[str, str] | None:
+    """Where nobody declares them, what compaction says of columns can be judged by those that are there only."""
+    if not isinstance(compaction, Compaction) or table.attributes["columns"] is not None:
+        return None
+    named = compaction.where or compaction.sort_by or compaction.zorder_by
+    return {node.path: node.type for node in nodes(schema_of(table.metadata))} if named else None
 
 
 def _history(metadata: Attributes) -> History:

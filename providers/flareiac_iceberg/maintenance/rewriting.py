@@ -6,6 +6,7 @@ from typing import Literal
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Duty, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
+from flareiac_iceberg.maintenance.canonical import misfits
 from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, ManifestRewrite
 from flareiac_iceberg.maintenance.upkeep import Case
 from flareiac_iceberg.maintenance.words import count, percent, size
@@ -14,6 +15,9 @@ from flareiac_iceberg.maintenance.words import count, percent, size
 def compaction(case: Case, settings: Compaction) -> Duty:
     """Due when one of the thresholds is passed and Iceberg would take files."""
     found, snapshot = case.figures["rewrite"], case.figures["snapshot_id"]
+    columns = case.figures.get("columns")
+    if columns is not None and (wrong := misfits(settings, columns)):
+        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
     if snapshot is None or found is None:
         return case.idle("the table has no rows", of=snapshot)
     if "few" in found:

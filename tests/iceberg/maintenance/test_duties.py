@@ -9,7 +9,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Duty, Hold, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
 from flareiac_iceberg.maintenance.duties import TableMaintainer
-from tests.iceberg.lake import Lake
+from tests.iceberg.lake import CALLS, Lake, Rejected
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
 
 ORPHANS: dict[str, Any] = {"orphan_removal": {}}
@@ -252,3 +252,28 @@ def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake)
     duty = duties(written, {"snapshot_expiry": {"older_than": "5d"}}, now=now)["snapshot_expiry"]
     assert (duty.due, duty.forecast["expired_snapshots"], duty.forecast["dropped_refs"]) == (True, 0, 1)
     assert duty.summary == "drop old, whose own time has passed; no snapshot goes"
+
+
+@pytest.mark.parametrize(
+    ("compaction", "code", "told"),
+    [
+        ({"where": "nope = 1"}, "FII134", 'There is no column "nope"'),
+        ({"where": "date_sub(current_date(), 5) > `no pe`"}, "FII134", 'There is no column "no pe"'),
+        ({"strategy": "zorder", "zorder_by": ["zz"]}, "FII134", 'There is no column "zz"'),
+        ({"strategy": "sort", "sort_by": [CALLS["asc"]("zz")]}, "FII134", 'There is no column "zz"'),
+    ],
+)
+def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared(
+    written: Lake, compaction: dict[str, Any], code: str, told: str
+) -> None:
+    body = {"column": None, "compaction": compaction | {"run_if": {"small_files_over": 1}}}
+    duty = duties(written, body)["compaction"]
+    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (False, told, [code])
+    fine = {"column": None, "compaction": {"where": "ID > 0 and day(ts) > 3", "run_if": {"small_files_over": 1}, "min_input_files": 2}}
+    assert duties(written, fine)["compaction"].due
+
+
+@pytest.mark.parametrize("where", ["a > ", "id = 1; drop table x", "id = 1 id", "", "select"])
+def test_a_filter_that_is_no_condition_is_refused(written: Lake, where: str) -> None:
+    with pytest.raises(Rejected, match="FII141"):
+        declared(written, {"column": None, "compaction": {"where": where}})
