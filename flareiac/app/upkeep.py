@@ -5,7 +5,6 @@ its settings, are the plan's.
 """
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 from flareiac.app.bench import Bench
@@ -19,9 +18,9 @@ from flareiac.model.snapshot import ResourceRecord
 from flareiac.planning import duties as dues
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
-from flareiac.sdk.changes import Claim
+from flareiac.planning.neighbours import occupied
 from flareiac.sdk.maintenance import Duty, MeasureRequest
-from flareiac.sdk.provider import Observation, Present, Question, ReadRequest, ResourceType, Unreadable
+from flareiac.sdk.provider import Observation, Present, Question, ReadRequest, Unreadable
 from flareiac.sdk.references import References, Resolved
 
 
@@ -31,8 +30,11 @@ def decide(bench: Bench, asked: Asked) -> Duty | None:
     record = snapshot.resources[address]
     references: dict[str, References] = {address: asked.request.references}
     for other, held in snapshot.resources.items():
-        if held.type in types and any(claim.subject == address for claim in _claims(asked, types, other, held)):
-            references[other] = _references(asked, held)
+        if held.type not in types:
+            continue
+        around = _references(asked, held)
+        if any(claim.subject == address for claim in recorded_claims(other, held, types, around)):
+            references[other] = around
     users = {address: record} | {other: snapshot.resources[other] for other in references}
     observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
     itself = observed.get(address)
@@ -42,20 +44,15 @@ def decide(bench: Bench, asked: Asked) -> Duty | None:
     figures, troubles = bench.measure([_measurement(resource, asked.request.references)])
     if address not in figures:
         raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
-    around = dues.Around(
+    everything = dues.Around(
         types=types,
         holds=dues.holds(replace(snapshot, resources=users), observed, types, references),
-        locations=dues.locations(claim for other, held in snapshot.resources.items() for claim in _claims(asked, types, other, held)),
+        taken=occupied(asked.plan.references, snapshot, observed, types, bench.project),
+        project=bench.project,
         time=time.time(),
     )
-    found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
+    found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, everything)
     return next((duty for duty in found if duty.name == asked.name), None)
-
-
-def _claims(asked: Asked, types: Mapping[str, ResourceType], address: str, record: ResourceRecord) -> tuple[Claim, ...]:
-    if record.type not in types:
-        return ()
-    return recorded_claims(address, record, types, _references(asked, record))
 
 
 def _references(asked: Asked, record: ResourceRecord) -> References:

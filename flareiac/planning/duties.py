@@ -8,9 +8,11 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import PlannedDuty, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import recorded_claims
+from flareiac.planning.neighbours import Holder, neighbours
 from flareiac.sdk.changes import Action, Claim, Relation
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
-from flareiac.sdk.provider import Observation, Present, ResourceType
+from flareiac.sdk.places import Occupied
+from flareiac.sdk.provider import Observation, Present, Project, ResourceType
 from flareiac.sdk.references import References
 
 KEPT = (Action.NO_OP, Action.RECORD, Action.UPDATE, Action.ADOPT)
@@ -20,11 +22,12 @@ _HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What all duties of one plan share. ``holds`` by subject, ``locations`` by owner, ``time`` in UTC seconds."""
+    """What all duties of one plan share. ``holds`` by subject, ``taken``: who has files where, ``time`` in UTC seconds."""
 
     types: Mapping[str, ResourceType]
     holds: Mapping[str, tuple[Hold, ...]]
-    locations: Mapping[str, str]
+    taken: Occupied[Holder]
+    project: Project
     time: float
 
 
@@ -52,11 +55,6 @@ def holds(
 def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:
     for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation in _HOLDING):
         yield Hold(subject=subject, holder=address, reason="its checkpoint could not be read", unknown=True)
-
-
-def locations(claims: Iterable[Claim]) -> dict[str, str]:
-    """The place that each resource says it owns."""
-    return {claim.holder: claim.subject for claim in claims if claim.relation is Relation.OWNS_LOCATION}
 
 
 def wanting(planned: Mapping[str, PlannedResource], types: Mapping[str, ResourceType]) -> dict[str, PlannedResource]:
@@ -95,18 +93,20 @@ def duties_of(
     item: PlannedResource, figures: Attributes, runs: Mapping[str, Attributes], references: References, around: Around
 ) -> tuple[Duty, ...]:
     """All declared maintenance of one resource, in the order in which it is done."""
-    maintainer = around.types[item.type].maintainer
+    kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}
+    maintainer = kind.maintainer
     assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
+    own = kind.places(attributes, item.identity, around.project)
     return maintainer.duties(
         DutiesRequest(
             address=item.address,
-            attributes=item.proposal.planned or item.desired or {},
+            attributes=attributes,
             identity=item.identity,
             figures=figures,
             references=references,
             now_ms=int(around.time * 1000),
             holds=around.holds.get(item.address, ()),
             runs=runs,
-            neighbours={owner: place for owner, place in around.locations.items() if owner != item.address},
+            neighbours=neighbours(item.address, own, around.taken),
         )
     )

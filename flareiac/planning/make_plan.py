@@ -14,6 +14,7 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import claims as claiming
 from flareiac.planning import duties as dues
+from flareiac.planning.neighbours import occupied
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
 from flareiac.planning.reactions import stopping_for, with_reactions
@@ -85,7 +86,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     planned = with_reactions({address: item for address, item in planned.items() if address in selected}, running)
     _check_budget(planned, options, diagnostics)
     diagnostics.extend(unmatched)
-    duties = _duties(inputs, options, planned, claims, diagnostics)
+    duties = _duties(inputs, options, planned, references, diagnostics)
     due = tuple(item for item in duties if item.duty.due)
     alone = options.maintenance is Maintenance.ONLY
     operations = _order({} if alone else planned, claims, running, due, diagnostics)
@@ -114,7 +115,7 @@ def _duties(
     inputs: Inputs,
     options: Options,
     planned: Mapping[str, PlannedResource],
-    claims: tuple[Claim, ...],
+    resolved: Mapping[str, Resolved],
     diagnostics: Diagnostics,
 ) -> tuple[PlannedDuty, ...]:
     """Declared maintenance of what is there, and of the targets alone where there are any."""
@@ -134,7 +135,8 @@ def _duties(
     around = dues.Around(
         types=inputs.types,
         holds=dues.holds(inputs.snapshot, inputs.observations, inputs.types, references),
-        locations=dues.locations(claims),
+        taken=occupied(resolved, inputs.snapshot, inputs.observations, inputs.types, inputs.project),
+        project=inputs.project,
         time=inputs.time,
     )
     return dues.planned_duties(wanted, inputs.figures, inputs.snapshot, references, around, diagnostics)

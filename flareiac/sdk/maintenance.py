@@ -33,6 +33,15 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """Another resource with files in the same places (see ``places``). ``dropped``: it was destroyed, and can still be brought back."""
+
+    address: str
+    places: tuple[str, ...]
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteDataFiles:
     """``sort_order`` as the procedure takes it, None for the table's own. ``options`` are Iceberg's, by their own names."""
 
@@ -159,7 +168,7 @@ class Measuring(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DutiesRequest:
     """``attributes`` are the planned ones. ``runs``: by duty name what the state holds of the last run: ``at`` (UTC seconds), ``id``,
-    ``forecast``, ``result``. ``neighbours``: locations of other declared or recorded resources, by address. ``now_ms``: since 1970, UTC.
+    ``forecast``, ``result``. ``neighbours``: those whose files are where this one has its own. ``now_ms``: since 1970, UTC.
     """
 
     address: str
@@ -170,7 +179,7 @@ class DutiesRequest:
     now_ms: int
     holds: tuple[Hold, ...] = ()
     runs: Mapping[str, Attributes] = field(default_factory=dict)
-    neighbours: Mapping[str, str] = field(default_factory=dict)
+    neighbours: tuple[Neighbour, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

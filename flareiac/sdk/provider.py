@@ -160,7 +160,8 @@ class ResourceType:
     ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
     ``default`` is the decoded body of the embedded instance when none is declared (connections only).
     ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
-    what it still needs of others.
+    what it still needs of others. ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
+    identity is empty of what was never observed.
     """
 
     name: str
@@ -175,6 +176,7 @@ class ResourceType:
     schema_version: int = 1
     maintainer: Maintainer | None = None
     holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
+    places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from flareiac_iceberg.namespace.plan import NamespacePlanner
 from flareiac_iceberg.table import canonical as table_canonical
 from flareiac_iceberg.table import schema as table_schema
 from flareiac_iceberg.table.apply import TableDriver
+from flareiac_iceberg.table.places import places
 from flareiac_iceberg.table.plan import TablePlanner
 
 _TYPES: Final = (
@@ -48,6 +49,7 @@ _TYPES: Final = (
         canonical=table_canonical.canonical,
         planner=TablePlanner(),
         claims=table_canonical.claims,
+        places=places,
         maintainer=TableMaintainer(),
         computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     ),
@@ -58,6 +60,7 @@ _TYPES: Final = (
         description="An Iceberg table that others own: jobs may read it, nothing here changes it.",
         canonical=data_table_schema.canonical,
         claims=table_canonical.claims,
+        places=places,
         computed=data_table_schema.READ,
     ),
 )

@@ -114,6 +114,7 @@ _CHECKPOINT = ResourceType(
     canonical=checkpoint_spec.canonical,
     planner=CheckpointPlanner(),
     claims=checkpoint_spec.claims,
+    places=checkpoint_spec.places,
 )
 _JOB = ResourceType(
     name="job",

@@ -139,7 +139,12 @@ def _identity(attributes: Attributes) -> Attributes:
     if "column_order" not in attributes:
         return {}
     fields = {path: number for number, path in enumerate(attributes["column_order"] or [], start=1)}
-    there = {"uuid": "u-1", "location": "/warehouse/t", "metadata_location": "/warehouse/t/metadata/1.json", "snapshot_id": 1}
+    there = {
+        "uuid": "u-1",
+        "location": f"/warehouse/{attributes['name']}",
+        "metadata_location": "/warehouse/t/metadata/1.json",
+        "snapshot_id": 1,
+    }
     return {**there, "schema_id": 0, "spec_id": 0, "sort_id": 0, "field_ids": fields, "sorted_ids": [], "defaults": {}}
 
 

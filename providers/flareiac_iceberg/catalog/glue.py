@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac_iceberg.catalog.pointers import Pointer, unreadable
+from flareiac_iceberg.catalog.pointers import Pointer, folder_of, unreadable
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_NAME, GlueCatalog
 
 
@@ -21,6 +21,21 @@ def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
                 found |= {item["Name"]: _pointer(item) for item in page["TableList"]}
         except client.exceptions.EntityNotFoundException:
             return {}
+    return found
+
+
+def everything(catalog: GlueCatalog) -> Mapping[tuple[str, ...], tuple[str, str]]:
+    """Where every table of the account and region has files, also one of another format. Raises ``Failure``."""
+    found: dict[tuple[str, ...], tuple[str, str]] = {}
+    with trouble_told(catalog):
+        client = glue_client(catalog)
+        databases = [item["Name"] for page in client.get_paginator("get_databases").paginate() for item in page["DatabaseList"]]
+        for database in databases:
+            for page in client.get_paginator("get_tables").paginate(DatabaseName=database):
+                for item in page["TableList"]:
+                    location, own = _pointer(item).location, (item.get("StorageDescriptor") or {}).get("Location") or ""
+                    if location or own:
+                        found[catalog.name, database, item["Name"]] = (location, own or folder_of(location))
     return found
 
 

@@ -37,7 +37,9 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | N
     """
     match catalog:
         case SqliteCatalog():
-            return _entries(_query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?", namespace))
+            return _entries(
+                _query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?", catalog.name, namespace)
+            )
         case PostgresCatalog():
             from flareiac_iceberg.catalog import postgres
 
@@ -52,12 +54,36 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | N
             return glue.tables(catalog, namespace)
 
 
+def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], tuple[str, str]]:
+    """Where each table or view of the catalog's database is, by catalog, namespace and name: its metadata file, and a folder where it has
+    files. Raises ``Failure``. Few queries; a REST catalog would have to be asked for each name, so nothing is known of it.
+    """
+    match catalog:
+        case SqliteCatalog():
+            return _folders(_query(catalog, "SELECT * FROM iceberg_tables"))
+        case PostgresCatalog():
+            from flareiac_iceberg.catalog import postgres
+
+            return _folders(postgres.everything(catalog))
+        case RestCatalog():
+            return {}
+        case GlueCatalog():
+            from flareiac_iceberg.catalog import glue
+
+            return glue.everything(catalog)
+
+
+def folder_of(metadata_location: str) -> str:
+    """The folder of a table with its metadata there, where nobody has chosen another place for that."""
+    return metadata_location.rpartition("/metadata/")[0] or metadata_location.rpartition("/")[0]
+
+
 def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
     """The properties of a namespace, or None if there is no such namespace (or no catalog yet). Raises ``Failure``."""
     match catalog:
         case SqliteCatalog():
             query = "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?"
-            return _properties(_query(catalog, query, namespace), catalog, namespace)
+            return _properties(_query(catalog, query, catalog.name, namespace), catalog, namespace)
         case PostgresCatalog():
             from flareiac_iceberg.catalog import postgres
 
@@ -78,18 +104,27 @@ def _entries(rows: list[dict[str, Data]] | None) -> Mapping[str, Pointer] | None
     return {row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW") for row in rows}
 
 
+def _folders(rows: list[dict[str, Data]] | None) -> Mapping[tuple[str, ...], tuple[str, str]]:
+    found: dict[tuple[str, ...], tuple[str, str]] = {}
+    for row in rows or ():
+        location = row["metadata_location"]
+        if location:
+            found[row["catalog_name"], row["table_namespace"], row["table_name"]] = (location, folder_of(location))
+    return found
+
+
 def _properties(rows: list[dict[str, Data]] | None, catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
     if rows:
         return {row["property_key"]: row["property_value"] or "" for row in rows}
     return {} if tables_in(catalog, namespace) else None
 
 
-def _query(catalog: SqliteCatalog, statement: str, namespace: str) -> list[dict[str, Data]] | None:
+def _query(catalog: SqliteCatalog, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
     if not _exists(catalog):
         return None
     try:
         with closing(sqlite3.connect(f"{catalog.database.as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
-            cursor = connection.execute(statement, (catalog.name, namespace))
+            cursor = connection.execute(statement, parameters)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
     except sqlite3.Error as trouble:

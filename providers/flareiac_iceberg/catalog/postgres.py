@@ -14,12 +14,17 @@ from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, Postg
 
 def tables(catalog: PostgresCatalog, namespace: str) -> list[dict[str, Data]]:
     """The rows of a namespace. Raises ``Failure``."""
-    return _query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = %s AND table_namespace = %s", namespace)
+    return _query(catalog, "SELECT * FROM iceberg_tables WHERE catalog_name = %s AND table_namespace = %s", catalog.name, namespace)
+
+
+def everything(catalog: PostgresCatalog) -> list[dict[str, Data]]:
+    """The rows of all catalogs in the database. Raises ``Failure``."""
+    return _query(catalog, "SELECT * FROM iceberg_tables")
 
 
 def namespace(catalog: PostgresCatalog, name: str) -> list[dict[str, Data]]:
     """The properties of a namespace, a row each. Raises ``Failure``."""
-    return _query(catalog, "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = %s AND namespace = %s", name)
+    return _query(catalog, "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = %s AND namespace = %s", catalog.name, name)
 
 
 def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
@@ -33,7 +38,7 @@ def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
     return found
 
 
-def _query(catalog: PostgresCatalog, statement: str, namespace: str) -> list[dict[str, Data]]:
+def _query(catalog: PostgresCatalog, statement: str, *parameters: str) -> list[dict[str, Data]]:
     import psycopg2
     from psycopg2.errors import UndefinedTable
 
@@ -42,7 +47,7 @@ def _query(catalog: PostgresCatalog, statement: str, namespace: str) -> list[dic
         with closing(psycopg2.connect(**connection_arguments(catalog), async_=1)) as connection:
             _wait(connection, CONNECT_SECONDS)
             cursor = connection.cursor()
-            cursor.execute(statement, (catalog.name, namespace))
+            cursor.execute(statement, parameters)
             _wait(connection, ANSWER_SECONDS)
             names = [column.name for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -3,19 +3,17 @@
 How results compare with forecasts is told in ``judge``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, RemoveOrphans
-from flareiac_iceberg.catalog.spec import absolute_location
+from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, Neighbour, RemoveOrphans
+from flareiac.sdk.places import is_within
 from flareiac_iceberg.maintenance.aged_rows import floor
 from flareiac_iceberg.maintenance.expiring import Reach, reach
 from flareiac_iceberg.maintenance.history import freed, history_of
 from flareiac_iceberg.maintenance.judge import judge
-from flareiac_iceberg.maintenance.measure import overlap
 from flareiac_iceberg.maintenance.rewriting import compaction, delete_rewrite, manifest_rewrite
 from flareiac_iceberg.maintenance.schema import NAMES
 from flareiac_iceberg.maintenance.settings import (
@@ -29,6 +27,7 @@ from flareiac_iceberg.maintenance.settings import (
 )
 from flareiac_iceberg.maintenance.upkeep import Case
 from flareiac_iceberg.maintenance.words import count, duration, exact_duration, moment
+from flareiac_iceberg.table.places import comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +151,15 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
     of = case.figures["snapshot_id"]
     if not case.figures["collects"]:
         return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
-    location = case.figures["location"]
-    root = Path(case.figures.get("root", "/"))
-    sharing = [name for name, place in case.request.neighbours.items() if overlap(location, absolute_location(place, root) or place)]
-    sharing += [f"the table {name}" for name in case.figures["under"] or ()]
-    if sharing:
-        return case.idle(
-            f"{sharing[0]} has files in the same place", of=of, diagnostics=(_shared(location, sharing, case.request.neighbours),)
-        )
+    location, unlisted = case.figures["location"], case.figures.get("unlisted")
+    under: list[str] = case.figures.get("under") or []
+    beside = _beside(location, case.request.neighbours)
+    if beside or under:
+        first = _named(beside[0]) if beside else f"the table {under[0]}"
+        told = _shared(location, beside, under)
+        return case.idle(f"{first} has files in the same place", of=of, diagnostics=(told,))
+    if unlisted is not None:
+        return case.idle("what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),))
     holds = case.request.holds
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
@@ -186,12 +186,38 @@ def _no_collection(name: str) -> Diagnostic:
     )
 
 
-def _shared(location: str, sharing: list[str], neighbours: Mapping[str, str]) -> Diagnostic:
-    places = ", ".join(f"{item} ({neighbours[item]})" if item in neighbours else item for item in sharing[:3])
+def _beside(location: str, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """Those with files below this location or around it, which are the places that orphans are looked for in."""
+    own = comparable(location)
+    return [item for item in neighbours if any(is_within(place, own) or is_within(own, place) for place in item.places)]
+
+
+def _named(neighbour: Neighbour) -> str:
+    return f"{neighbour.address} (dropped)" if neighbour.dropped else neighbour.address
+
+
+def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) -> Diagnostic:
+    all_of_them = [f"{_named(item)} ({item.places[0]})" for item in beside] or [f"the table {name}" for name in under]
+    dropped = next((item.address for item in beside if item.dropped), None)
+    back = (
+        f" The files of what was dropped stay for flareiac undrop {dropped}; they go for good when it is back and then destroyed with "
+        'on_destroy = "purge".'
+        if dropped
+        else ""
+    )
     return warning(
         "FII158",
         "Orphan removal does nothing: the table shares its location",
-        f"What no snapshot of this table names below {location} may belong to {places}. Give each a location of its own, or remove the "
-        "orphan_removal block.",
+        f"What no snapshot of this table names below {location} may belong to {', '.join(all_of_them[:3])}. Give each a location of its "
+        f"own, or remove the orphan_removal block.{back}",
+        attribute=("orphan_removal",),
+    )
+
+
+def _unlisted(location: str, why: str) -> Diagnostic:
+    return warning(
+        "FII165",
+        "Orphan removal does nothing: what else the catalog holds is not known",
+        f"What no snapshot of this table names below {location} may belong to another table. {why}",
         attribute=("orphan_removal",),
     )

@@ -1,7 +1,6 @@
 """The figures that decide, as plain data between measuring and deciding.
 
-    {"root": the folder that relative places of the project are in,
-     "uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "spec_ids",
+    {"uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "spec_ids",
      "measured_ms": when the files were looked at, which may be the last time,
      "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
      "columns":   the types of all columns by path; None where columns are declared, or compaction names none
@@ -12,7 +11,8 @@
      "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files", "apart"} | {"few": n} | None
      "manifests": {"data": [count, bytes], "deletes": [count, bytes], "target": bytes} | None
      "rows":      see ``aged_rows`` | None
-     "under":     names of other tables of the namespace that share the location | None}
+     "under":     names of other tables that its catalog knows with files below the location, or around it | None
+     "unlisted":  why the catalog does not tell what else it holds | None}
 
 ``apart``: a file of deletes that is written is about one data file only. ``few``: so many files are too few for anything, so none was
 looked at. None: not declared.

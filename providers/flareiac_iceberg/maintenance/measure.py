@@ -5,11 +5,10 @@ Touches the world through ``read`` (the bytes of a file) alone, and never asks i
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest
-from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.maintenance import manifests as files
 from flareiac_iceberg.maintenance.aged_rows import Ages, Clock, clock
 from flareiac_iceberg.maintenance.figures import number, settings_digest
@@ -43,13 +42,11 @@ _MARGIN_MS: Final = 2 * 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What measuring needs of a table. ``others``: metadata locations of the other tables of its namespace, by name."""
+    """What measuring needs of a table."""
 
     metadata: Attributes
     metadata_location: str
     attributes: Attributes
-    others: Mapping[str, str] = field(default_factory=dict)
-    known: Attributes = field(default_factory=dict)
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -92,7 +89,6 @@ def measure(table: Table, read: Read) -> Attributes:
         "columns": _columns(table, wanted.get("compaction")),
         "ids": digest([item["snapshot-id"] for item in snapshots]),
         "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
-        "under": _sharing(table) if "orphan_removal" in wanted else None,
     }
     return figures | _files(table, wanted, totals, now, read)
 
@@ -134,32 +130,11 @@ def _history(metadata: Attributes) -> History:
     )
 
 
-def _sharing(table: Table) -> list[str]:
-    """Tables of the same namespace with their metadata below this one's location, or the other way round."""
-    own = plain_text(table.metadata["location"]).rstrip("/")
-    found: list[str] = []
-    for name, location in table.others.items():
-        place = plain_text(location)
-        there = place.rpartition("/metadata/")[0] or place.rpartition("/")[0]
-        if overlap(own, there):
-            found.append(name)
-    return sorted(found)
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two places are the same, or one is inside the other."""
-    first, second = plain_text(one).rstrip("/") + "/", plain_text(other).rstrip("/") + "/"
-    return first.startswith(second) or second.startswith(first)
-
-
 def _files(table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, int | None], now: int, read: Read) -> Attributes:
     """The figures about files and manifests, from the current snapshot."""
     found: Attributes = {"rewrite": None, "deletes": None, "manifests": None, "rows": None}
     if table.current is None or not {"compaction", "delete_rewrite", "manifest_rewrite", "retention"} & set(wanted):
         return found
-    known = table.known
-    if _same(known, table, now):
-        return {name: known[name] for name in (*found, "measured_ms")}
     compaction, deletes, retention = wanted.get("compaction"), wanted.get("delete_rewrite"), wanted.get("retention")
     limits = _limits(compaction, table.properties) if isinstance(compaction, Compaction) else None
     delete_limits = _delete_limits(deletes, table.properties) if isinstance(deletes, DeleteRewrite) else None
@@ -178,17 +153,10 @@ def _files(table: Table, wanted: Mapping[str, Settings], totals: Mapping[str, in
     return found | _from_manifests(table, wanted, listed, limits, delete_limits, told, now, read)
 
 
-def _same(known: Attributes, table: Table, now: int) -> bool:
-    """Whether figures of the last time still hold: same snapshot, same settings, and not so old that rows have aged."""
-    return (
-        bool(known)
-        and table.current is not None
-        and known.get("uuid") == table.metadata["table-uuid"]
-        and known.get("snapshot_id") == table.current["snapshot-id"]
-        and known.get("settings") == settings_digest(table.attributes)
-        and known.get("metadata_location") == table.metadata_location
-        and 0 <= now - known.get("measured_ms", 0) < _FRESH_MS
-    )
+def is_fresh(known: Attributes, attributes: Attributes) -> bool:
+    """Whether figures of the last time are of the same settings, and not so old that rows have aged."""
+    age = int(time.time() * 1000) - known.get("measured_ms", 0)
+    return known.get("settings") == settings_digest(attributes) and 0 <= age < _FRESH_MS
 
 
 def _too_few(settings: Compaction, limits: Sizing, totals: Mapping[str, int | None]) -> int | None:

@@ -1,7 +1,6 @@
 """Gets what measuring needs from a catalog and its files. Touches the world, by reading only."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
@@ -9,20 +8,43 @@ from flareiac.sdk.maintenance import MeasureRequest
 from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import tables_in
 from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog
+from flareiac_iceberg.maintenance.listing import Listings
 from flareiac_iceberg.maintenance.manifests import unreadable
-from flareiac_iceberg.maintenance.measure import Read, Table, measure
+from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
 from flareiac_iceberg.maintenance.settings import settings_of
 from flareiac_iceberg.table.metadata import load, load_entry
 from flareiac_iceberg.table.read import Target, target_of
 
 
-def figures(request: MeasureRequest, root: Path) -> Attributes:
-    """The figures of a table (see ``figures``). ``root`` is that of relative places. Raises ``Failure``."""
+def figures(request: MeasureRequest, listings: Listings) -> Attributes:
+    """The figures of a table (see ``figures``). Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
+    found = _known(request) or _measured(request, target)
+    return found | (_beside(found, target, listings) if "orphan_removal" in settings_of(request.attributes) else _NOBODY)
+
+
+_NOBODY: Final[Attributes] = {"under": None, "unlisted": None}
+
+
+def _known(request: MeasureRequest) -> Attributes | None:
+    """The figures of the last time, where nothing of what they are about has changed: then no file is looked at."""
+    known, wanted = request.known, settings_of(request.attributes)
+    same = is_fresh(known, request.attributes) and all(known[name] == request.identity[name] for name in ("uuid", "metadata_location"))
+    return known if same and ("snapshot_expiry" not in wanted or known["history"] is not None) else None
+
+
+def _measured(request: MeasureRequest, target: Target) -> Attributes:
     location, metadata = _metadata(target, request.identity)
-    others = _others(target) if "orphan_removal" in settings_of(request.attributes) else {}
-    table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes, others=others, known=request.known)
-    return measure(table, reader_of(target.catalog)) | {"root": str(root)}
+    table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes)
+    return measure(table, reader_of(target.catalog))
+
+
+def _beside(found: Attributes, target: Target, listings: Listings) -> Attributes:
+    own = (target.catalog.name, target.namespace, target.name), found["metadata_location"]
+    try:
+        return {"under": listings.sharing(found["location"], target.catalog, own), "unlisted": None}
+    except Failure as failure:
+        return {"under": None, "unlisted": failure.diagnostics[0].detail}
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
@@ -38,14 +60,6 @@ def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
             return load_entry(pointer, target.catalog)
     pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
     return load_entry(pointer, target.catalog) if pointer is not None else (observed, load(observed, target.catalog))
-
-
-def _others(target: Target) -> Mapping[str, str]:
-    """Where the other tables of the namespace have their metadata; a REST catalog tells that only one by one, so it is not asked."""
-    if isinstance(target.catalog, RestCatalog):
-        return {}
-    entries = tables_in(target.catalog, target.namespace) or {}
-    return {name: pointer.location for name, pointer in entries.items() if name != target.name and pointer.location}
 
 
 def reader_of(catalog: CatalogSpec) -> Read:

@@ -29,6 +29,7 @@ from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import RestCatalog, absolute_location
 from flareiac_iceberg.inspect.survey import survey
+from flareiac_iceberg.maintenance.listing import Listings
 from flareiac_iceberg.maintenance.reading import figures
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, MoveTable, RemoveProperty, SetProperty, SetTableComment, SetTag, decode
@@ -64,10 +65,12 @@ class TableDriver:
         self._connections = connections
         self._prefetched: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
         self._waiting: dict[str, tuple[str, str]] = {}
+        self._listings = Listings()
         self._lock = threading.Lock()
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
-        """Asks each namespace once; every answer serves one read of each of these resources."""
+        """Asks each namespace once; every answer serves one read of each of these resources. A new round of measuring follows, too."""
+        self._listings.forget()
         entries = group(requests)
         waiting: dict[str, tuple[str, str]] = {}
         for request in requests:
@@ -93,6 +96,7 @@ class TableDriver:
             key = self._waiting.pop(address, None)
             if key == key_of(target):
                 return self._prefetched[key]
+        self._listings.forget()
         return tables_in(target.catalog, target.namespace)
 
     def apply(self, request: ApplyRequest) -> Outcome:
@@ -179,7 +183,7 @@ class TableDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
-        return figures(request, self._project.root)
+        return figures(request, self._listings)
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table. Raises ``Failure``."""

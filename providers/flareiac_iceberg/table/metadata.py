@@ -17,6 +17,7 @@ from flareiac_iceberg.table.branches import branches_of, tags_of
 from flareiac_iceberg.table.default_value import same_form
 from flareiac_iceberg.table.history import written
 from flareiac_iceberg.table.metadata_shape import Misshapen, check
+from flareiac_iceberg.table.places import places_in
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
     COMMENT_PROPERTY,
@@ -218,6 +219,7 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
     return {
         "uuid": metadata["table-uuid"],
         "location": metadata["location"],
+        "places": places_in(metadata, location),
         "metadata_location": location,
         "snapshot_id": None if snapshot in (None, -1) else snapshot,
         "schema_id": schema_of(metadata).get("schema-id", 0),

@@ -45,6 +45,11 @@ def claims(address: str, attributes: Attributes, _references: References) -> tup
     return (Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
 
 
+def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
+    """Its folder."""
+    return (str(absolute_place(attributes["location"], project)),)
+
+
 def conf_of(attributes: Attributes) -> dict[str, str]:
     """The Spark settings that a checkpoint means for the job that uses it."""
     conf = {"spark.sql.streaming.minBatchesToRetain": str(attributes["min_batches_to_retain"])}

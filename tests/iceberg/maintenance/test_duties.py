@@ -7,7 +7,7 @@ import pytest
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Duty, Hold, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
+from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
 from flareiac_iceberg.maintenance.duties import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
@@ -86,14 +86,17 @@ def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> No
 
 @pytest.mark.parametrize("inside", ["", "/data/more"])
 def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) -> None:
-    location = measured(written, ORPHANS)["location"]
-    duty = duties(written, ORPHANS, neighbours={"checkpoint.c": f"{location}{inside}".replace("file://", "")})["orphan_removal"]
+    location = measured(written, ORPHANS)["location"].removeprefix("file://")
+
+    def beside(place: str, **more: bool) -> Duty:
+        return duties(written, ORPHANS, neighbours=(Neighbour(address="checkpoint.c", places=("/else", place), **more),))["orphan_removal"]
+
+    duty = beside(f"{location}{inside}")
     assert not duty.due
     assert [item.code for item in duty.diagnostics] == ["FII158"]
     assert "checkpoint.c" in duty.diagnostics[0].detail
-    assert duties(written, ORPHANS, neighbours={"checkpoint.c": f"{location}-more"})["orphan_removal"].due
-    relative = location.removeprefix(f"file://{written.project.root}/")
-    assert not duties(written, ORPHANS, neighbours={"checkpoint.c": f"{relative}{inside}"})["orphan_removal"].due
+    assert beside(f"{location}-more").due
+    assert "flareiac undrop checkpoint.c" in beside(f"{location}{inside}", dropped=True).diagnostics[0].detail
 
 
 def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:
@@ -109,11 +112,12 @@ def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:
 def test_orphans_are_left_where_another_table_of_the_catalog_is(written: Lake) -> None:
     location = measured(written, ORPHANS)["location"]
     catalog = written.other()
-    catalog.create_table("n.guest", schema=written.table("n.t").schema(), location=f"{location}/guest")
+    catalog.create_namespace("far")
+    catalog.create_table("far.guest", schema=written.table("n.t").schema(), location=f"{location}/guest")
     catalog.close()
     duty = duties(written, ORPHANS)["orphan_removal"]
     assert not duty.due
-    assert duty.summary == "the table guest has files in the same place"
+    assert duty.summary == "the table far.guest has files in the same place"
 
 
 def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:

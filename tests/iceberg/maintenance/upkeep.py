@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold, MeasureRequest, Measuring
+from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold, MeasureRequest, Measuring, Neighbour
 from flareiac.sdk.provider import Present
 from flareiac_iceberg.maintenance.duties import TableMaintainer
 from tests.iceberg.lake import Lake, columns
@@ -39,7 +39,7 @@ def duties(
     now: int | None = None,
     holds: tuple[Hold, ...] = (),
     runs: Mapping[str, Attributes] | None = None,
-    neighbours: Mapping[str, str] | None = None,
+    neighbours: tuple[Neighbour, ...] = (),
 ) -> dict[str, Duty]:
     """What is due of the table, by name."""
     figures = measured(lake, body)
@@ -52,6 +52,6 @@ def duties(
         now_ms=figures["measured_ms"] if now is None else now,
         holds=holds,
         runs=runs or {},
-        neighbours=neighbours or {},
+        neighbours=neighbours,
     )
     return {duty.name: duty for duty in TableMaintainer().duties(request)}

@@ -1,0 +1,49 @@
+"""Places of files as texts that can be compared: absolute paths and URIs, each without a slash at its end. Pure."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
+
+Owner = TypeVar("Owner")
+
+
+def is_within(place: str, other: str) -> bool:
+    """Whether a place is the other one, or inside it."""
+    return _folder(place).startswith(_folder(other))
+
+
+def outermost(places: Iterable[str]) -> tuple[str, ...]:
+    """These places without those that are inside others of them, in order."""
+    found: list[str] = []
+    for place in sorted(set(places), key=_folder):
+        if not found or not is_within(place, found[-1]):
+            found.append(place)
+    return tuple(found)
+
+
+class Occupied(Generic[Owner]):
+    """Who has files where; one answer does not look at all of them."""
+
+    def __init__(self, places: Iterable[tuple[str, Owner]]) -> None:
+        self._places = sorted(((_folder(place), place, owner) for place, owner in places), key=lambda item: item[0])
+        self._folders = [folder for folder, _place, _owner in self._places]
+
+    def sharing(self, place: str) -> Iterator[tuple[str, Owner]]:
+        """Every place that is this one, around it or inside it, with its owner."""
+        folder = _folder(place)
+        end = folder.find("/")
+        while end != -1 and end < len(folder) - 1:
+            yield from self._from(folder[: end + 1], inside=False)
+            end = folder.find("/", end + 1)
+        yield from self._from(folder, inside=True)
+
+    def _from(self, folder: str, *, inside: bool) -> Iterator[tuple[str, Owner]]:
+        for at in range(bisect_left(self._folders, folder), len(self._folders)):
+            there, place, owner = self._places[at]
+            if not (there.startswith(folder) if inside else there == folder):
+                return
+            yield place, owner
+
+
+def _folder(place: str) -> str:
+    return place.rstrip("/") + "/"

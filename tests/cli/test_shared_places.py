@@ -1,0 +1,141 @@
+"""Tables whose files are in one place: what one of them does not name is never taken for an orphan while another may need it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.support.command_line import Shell, shell
+
+LAKE = """
+catalog "x" {
+  uri       = "sqlite:///lake/x.db"
+  warehouse = "lake/warehouse"
+}
+catalog "y" {
+  uri       = "sqlite:///lake/y.db"
+  warehouse = "lake/warehouse"
+}
+engine "local" {}
+"""
+
+
+def table(label: str, name: str, *more: str, catalog: str = "x") -> str:
+    namespace, _, own = name.partition(".")
+    lines = "\n".join(f"  {line}" for line in more)
+    return f"""
+table "{label}" {{
+  catalog   = catalog.{catalog}
+  namespace = "{namespace}"
+  name      = "{own}"
+  column "id" {{ type = "long" }}
+{lines}
+}}
+"""
+
+
+ORPHANS = "orphan_removal {}"
+
+
+class Here:
+    """A project and its command line."""
+
+    def __init__(self, root: Path, commands: Shell) -> None:
+        self.root, self._commands, self.told = root, commands, ""
+
+    def apply(self, *blocks: str) -> None:
+        self._write(blocks)
+        done = self._commands.flareiac("apply", "-auto-approve", "-maintenance=exclude")
+        assert done.code == 0, done.text
+
+    def due(self, *blocks: str) -> dict[str, str]:
+        """What is said of each orphan removal, due or not."""
+        self._write(blocks)
+        self.told = " ".join(self._commands.flareiac("plan", "-out=p").err.split())
+        document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))
+        return {item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]}
+
+    def command(self, *words: str) -> str:
+        done = self._commands.flareiac(*words)
+        assert done.code == 0, done.text
+        return done.out
+
+    def other(self, catalog: str) -> SqlCatalog:
+        """Another program at one of the catalogs."""
+        warehouse = (self.root / "lake/warehouse").as_uri()
+        return SqlCatalog(catalog, uri=f"sqlite:///{self.root}/lake/{catalog}.db?timeout=15", warehouse=warehouse)
+
+    def _write(self, blocks: tuple[str, ...]) -> None:
+        (self.root / "main.flare.hcl").write_text(LAKE + "".join(blocks))
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Here]:
+    with shell(tmp_path) as commands:
+        yield Here(tmp_path, commands)
+
+
+def test_tables_of_one_name_in_two_catalogs_with_one_warehouse(here: Here) -> None:
+    blocks = table("one", "n.t", ORPHANS), table("two", "n.t", catalog="y")
+    here.apply(*blocks)
+    assert here.due(*blocks) == {"table.one": "table.two has files in the same place"}
+
+
+def test_a_location_around_the_folder_of_another_table(here: Here) -> None:
+    blocks = table("outer", "n.u", 'location = "lake/warehouse/m"', ORPHANS), table("inner", "m.v", ORPHANS)
+    here.apply(*blocks)
+    assert here.due(*blocks) == {
+        "table.inner": "table.outer has files in the same place",
+        "table.outer": "table.inner has files in the same place",
+    }
+
+
+def test_a_table_at_the_former_name_of_one_that_moved(here: Here) -> None:
+    here.apply(table("a", "m.v"))
+    here.apply(table("a", "n.v"))
+    blocks = table("a", "n.v"), table("b", "m.v", ORPHANS), table("c", "n.w", ORPHANS)
+    here.apply(*blocks)
+    assert here.due(*blocks) == {"table.b": "table.a has files in the same place", "table.c": "due"}
+
+
+def test_a_neighbour_that_writes_elsewhere_by_its_properties(here: Here) -> None:
+    writes = f'properties = {{ "write.data.path" = "{here.root}/lake/warehouse/n/t/more" }}'
+    blocks = table("one", "n.t", ORPHANS), table("two", "n.u", writes)
+    here.apply(*blocks)
+    assert here.due(*blocks) == {"table.one": "table.two has files in the same place"}
+
+
+def test_a_table_of_nobody_in_another_namespace(here: Here) -> None:
+    here.apply(table("first", "n.first"))
+    catalog = here.other("x")
+    catalog.create_table("n.t", schema=catalog.load_table("n.first").schema())
+    catalog.create_namespace("far")
+    catalog.rename_table("n.t", "far.away")
+    catalog.close()
+    here.apply(block := table("one", "n.t", ORPHANS))
+    assert here.due(block) == {"table.one": "the table far.away has files in the same place"}
+
+
+def test_what_was_dropped_stays_until_it_is_purged(here: Here) -> None:
+    old = table("old", "n.t", 'on_destroy = "drop"')
+    here.apply(old)
+    here.apply()
+    new = table("new", "n.t", ORPHANS)
+    here.apply(new)
+    assert here.due(new) == {"table.new": "table.old (dropped) has files in the same place"}
+    assert "flareiac undrop table.old" in here.told
+    here.apply(renamed := table("new", "n.new", ORPHANS))
+    here.command("undrop", "table.old")
+    purged = table("old", "n.t", 'on_destroy = "purge"')
+    here.apply(renamed, purged)
+    assert here.due(renamed, purged) == {"table.new": "table.old has files in the same place"}
+    here.apply(renamed)
+    assert here.due(renamed) == {"table.new": "due"}
+
+
+def test_a_table_that_is_about_to_get_another_name_is_no_neighbour_of_itself(here: Here) -> None:
+    here.apply(table("one", "n.t", ORPHANS))
+    assert here.due(table("one", "n.u", ORPHANS)) == {"table.one": "due"}
