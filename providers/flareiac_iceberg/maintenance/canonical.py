@@ -1,6 +1,7 @@
 """From the declared blocks to canonical settings: all numbers resolved, everything wrong reported before Spark sees it. Pure."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -11,12 +12,21 @@ from flareiac.sdk.validators import parse_duration, parse_size
 from flareiac_iceberg.functions import sort_field
 from flareiac_iceberg.maintenance.filters import named_columns, unknown
 from flareiac_iceberg.maintenance.schema import NAMES, parse_share
-from flareiac_iceberg.maintenance.settings import KINDS, Compaction, DeleteRewrite, SnapshotExpiry, data_of
+from flareiac_iceberg.maintenance.settings import (
+    DEFAULT_DELETE_TARGET,
+    DEFAULT_TARGET,
+    KINDS,
+    Compaction,
+    DeleteRewrite,
+    SnapshotExpiry,
+    data_of,
+)
 from flareiac_iceberg.maintenance.words import exact_duration, exact_size
 from flareiac_iceberg.table.spec import Column, is_inside
 
 _DURATIONS: Final = frozenset({"every", "older_than", "hold_readers_for", "keep"})
 _SIZES: Final = frozenset({"target_file_size", "min_file_size", "max_file_size", "max_file_group_size"})
+_LONG: Final = 19
 _TIMES: Final = ("timestamptz", "timestamp_ntz", "date")
 _CURVED: Final = frozenset({"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"})
 """What Iceberg 1.11 can lay on a z-order curve."""
@@ -37,6 +47,15 @@ OPTIONS: Final = {
     "delete_rewrite": ("rewrite-job-order",),
 }
 """The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has rows (measured)."""
+_VALUES: Final = {
+    "rewrite-job-order": ("none, bytes-asc, bytes-desc, files-asc or files-desc", r"none|(bytes|files)-(asc|desc)"),
+    "use-starting-sequence-number": ("true or false", "true|false"),
+    "remove-dangling-deletes": ("true or false", "true|false"),
+    "output-spec-id": ("the number of a partition spec of the table", "[0-9]{1,9}"),
+    "compression-factor": ("a number above 0", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?"),
+}
+_COUNT: Final = ("a whole number from 1", "0*[1-9][0-9]{0,8}")
+"""What an option takes, in words and as a pattern; the others of them count something."""
 OWN_OPTIONS: Final = {
     "target-file-size-bytes": "target_file_size",
     "min-file-size-bytes": "min_file_size",
@@ -56,11 +75,15 @@ OWN_OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What the rest of the table's block says. ``columns`` None: not managed, so that names can not be checked."""
+    """What the rest of the table's block says. ``columns`` None: not managed, so that names can not be checked.
+
+    ``identities``: the columns whose values are partitions.
+    """
 
     columns: Mapping[str, Column] | None
     properties: Mapping[str, Data]
     sorted: bool | None
+    identities: Container[str] = ()
 
 
 def canonical_blocks(wanted: Attributes, around: Around, diagnostics: Diagnostics) -> dict[str, Attributes | None]:
@@ -157,10 +180,22 @@ def _order(given: Attributes, around: Around, diagnostics: Diagnostics) -> Attri
     if "sort_by" in given:
         found["sort_by"] = tuple(_terms(given["sort_by"], around, diagnostics)) or None
     if "zorder_by" in given:
-        for path in given["zorder_by"]:
-            _fits(path, _CURVED, "be part of a z-order", ("compaction", "zorder_by"), around, diagnostics)
+        _curve(given["zorder_by"], around, diagnostics)
         found["zorder_by"] = tuple(dict.fromkeys(given["zorder_by"])) or None
     return found
+
+
+def _curve(paths: Iterable[str], around: Around, diagnostics: Diagnostics) -> None:
+    """Iceberg lays top-level columns on a curve, and leaves out those by whose values files are apart anyway."""
+    where = ("compaction", "zorder_by")
+    for path in paths:
+        column = _fits(path, _CURVED, "be part of a z-order", where, around, diagnostics)
+        if column is not None and any(other != path and is_inside(path, other) for other in around.columns or ()):
+            why = "It stands inside another one. Take columns that stand for themselves."
+            diagnostics.error("FII135", f'Column "{path}" can not be part of a z-order', why, attribute=where)
+    if paths and all(path in around.identities for path in paths):
+        why = "The table is partitioned by these values, so all rows of a file have the same. Name other columns."
+        diagnostics.error("FII135", "A z-order needs a column that is no partition", why, attribute=where)
 
 
 def _terms(value: Data, around: Around, diagnostics: Diagnostics) -> Iterable[Attributes]:
@@ -204,7 +239,7 @@ def _retained(given: Attributes, around: Around, diagnostics: Diagnostics) -> No
 
 
 def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
-    _sizes(name, settings, diagnostics)
+    _sizes(name, settings, around, diagnostics)
     strategy = settings.strategy if isinstance(settings, Compaction) else "delete_rewrite"
     _options(name, strategy, settings.options, diagnostics)
     if isinstance(settings, DeleteRewrite):
@@ -225,21 +260,37 @@ def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, di
         )
 
 
-def _sizes(name: str, settings: Compaction | DeleteRewrite, diagnostics: Diagnostics) -> None:
-    """Iceberg wants least < wanted < most. Where the wanted size is the table's, only the two others can be compared."""
+def _sizes(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
+    """Iceberg wants least < wanted < most, the wanted size being the table's or its default where none is declared."""
     low, wanted, high = settings.min_file_size, settings.target_file_size, settings.max_file_size
-    named = [("min_file_size", low), ("target_file_size", wanted), ("max_file_size", high)]
+    if low is None and high is None:
+        return
+    target = wanted if wanted is not None else _usual(settings, around)
+    named = [("min_file_size", low), ("target_file_size", target), ("max_file_size", high)]
     given = [(key, value) for key, value in named if value is not None]
     for (small, less), (large, more) in pairwise(given):
         if less >= more:
-            why = f"{small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less."
-            diagnostics.error("FII136", f"The sizes of {name} contradict each other", why, attribute=(name, large))
+            blamed = large if getattr(settings, large) is not None else small
+            rest = "" if wanted is not None else " target_file_size is left out, so it is the table's own."
+            why = f"{small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less.{rest}"
+            diagnostics.error("FII136", f"The sizes of {name} contradict each other", why, attribute=(name, blamed))
+
+
+def _usual(settings: Compaction | DeleteRewrite, around: Around) -> int:
+    """The wanted size where the block names none: the declared property, else Iceberg's default."""
+    data = isinstance(settings, Compaction)
+    said = str(around.properties.get("write.target-file-size-bytes" if data else "write.delete.target-file-size-bytes"))
+    return int(said) if said.isdecimal() and len(said) < _LONG else DEFAULT_TARGET if data else DEFAULT_DELETE_TARGET
 
 
 def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: Diagnostics) -> None:
     allowed = OPTIONS[strategy]
-    for key in options:
+    for key, value in options.items():
         if key in allowed:
+            takes, pattern = _VALUES.get(key, _COUNT)
+            if not re.fullmatch(pattern, value, re.IGNORECASE):
+                why = f'It is "{value}". Write {takes}.'
+                diagnostics.error("FII139", f'The value of the option "{key}" has no meaning', why, attribute=(name, "options", key))
             continue
         own = OWN_OPTIONS.get(key)
         what = f"strategy {strategy}" if name == "compaction" else name

@@ -1,6 +1,6 @@
 """Is a rewrite of data files, delete files or manifests due, and what would it do? Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from flareiac.kernel.data import Attributes
@@ -32,6 +32,9 @@ def compaction(case: Case, settings: Compaction) -> Duty:
         return case.idle(reason, of=snapshot)
     if not found["rewritten_files"]:
         return case.idle(f"{reason}, but no partition has {found['min_input_files']} of them: nothing to rewrite", of=snapshot)
+    into = settings.options.get("output-spec-id")
+    if into is not None and int(into) not in case.figures["spec_ids"]:
+        return case.idle(f"the table has no partition spec {into}", of=snapshot, diagnostics=(_no_spec(into, case.figures["spec_ids"]),))
     forecast = {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
     about = "" if found["exact"] else "at most "
     text = (
@@ -112,6 +115,16 @@ def options(settings: Compaction | DeleteRewrite) -> dict[str, str]:
         found["partial-progress.enabled"] = "true"
         found |= {f"partial-progress.{name.replace('_', '-')}": str(value) for name, value in settings.partial_progress.items()}
     return found | {name: str(value) for name, value in settings.options.items()}
+
+
+def _no_spec(wanted: str, there: Iterable[int]) -> Diagnostic:
+    return warning(
+        "FII159",
+        f"Compaction can not write by partition spec {wanted}",
+        f"The table's specs are {', '.join(map(str, there))}. Correct output-spec-id in compaction.options, or leave "
+        "it out for the current one.",
+        attribute=("compaction", "options"),
+    )
 
 
 def _no_order() -> Diagnostic:

@@ -70,12 +70,13 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "name": _name(wanted.get("name") or decoded.name, diagnostics),
     }
     check_names(place["catalog"], references, diagnostics, namespace=place["namespace"], name=place["name"])
+    fields = _partitions(wanted.get("partition_by"), columns, diagnostics)
     return {
         **place,
         "identifier": _identifier(wanted.get("identifier"), columns, diagnostics),
         "columns": None if columns is None else {path: column_data(column) for path, column in columns.items()},
         "column_order": None if columns is None else list(columns),
-        "partition_by": _partitions(wanted.get("partition_by"), columns, diagnostics),
+        "partition_by": fields,
         "sort_by": _sorting(wanted.get("sort_by"), columns, diagnostics),
         "distribution": wanted.get("distribution"),
         "properties": _properties(wanted.get("properties"), diagnostics, expires=_expires(wanted)),
@@ -87,7 +88,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "renamed": _renamed(wanted.get("renamed"), columns, diagnostics),
         **branches_and_tags(wanted, diagnostics),
         "engine": wanted.get("engine"),
-        **canonical_blocks(wanted, _surroundings(wanted, columns), diagnostics),
+        **canonical_blocks(wanted, _surroundings(wanted, columns, fields), diagnostics),
     }
 
 
@@ -357,9 +358,14 @@ def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | 
         diagnostics.error("FII064", f'{transform} does not fit column "{path}": it is {is_now}', f"{fitting}.", attribute=(attribute,))
 
 
-def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None) -> Around:
+def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None) -> Around:
     order = wanted.get("sort_by")
-    return Around(columns=columns, properties=wanted.get("properties") or {}, sorted=None if order is None else bool(order))
+    return Around(
+        columns=columns,
+        properties=wanted.get("properties") or {},
+        sorted=None if order is None else bool(order),
+        identities=[item["column"] for item in fields or () if item["transform"] == "identity"],
+    )
 
 
 def _expires(wanted: Attributes) -> bool:

@@ -183,6 +183,14 @@ def test_sorting_needs_an_order(written: Lake) -> None:
     assert sorted_.work.sort_order == "day(ts) DESC NULLS LAST, id ASC NULLS FIRST"
 
 
+def test_a_partition_spec_that_is_not_there_is_told(written: Lake) -> None:
+    def by(spec: str) -> tuple[bool, list[str]]:
+        duty = duties(written, {"compaction": COMPACTION["compaction"] | {"options": {"output-spec-id": spec}}})["compaction"]
+        return duty.due, [item.code for item in duty.diagnostics]
+
+    assert (by("0"), by("7")) == ((True, []), (False, ["FII159"]))
+
+
 def compacted(**result: int) -> Attributes:
     return {"snapshot_before": 7, "rows_before": 10, "rows_after": 10, "rewritten_files": 6, "rewritten_bytes": 600, **result}
 
