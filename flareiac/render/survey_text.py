@@ -39,11 +39,9 @@ def survey_lines(found: Attributes, *, now: float) -> Iterator[str]:
         yield f"not known: {printable(str(found['trouble']))}"
         return
     deletes = f", {found['delete_files']:,} delete files" if found["delete_files"] else ""
-    small = _share(found)
-    yield (
-        f"{_number(found['rows'])} rows, {_size(found['bytes'])} in {_number(found['files'])} data files"
-        f"{f' ({small} small)' if small != '-' else ''}{deletes}"
-    )
+    small, looked = _share(found), _looked(found, now)
+    part = "" if small == "-" else f" ({small} small{looked and ', '}{looked})"
+    yield (f"{_number(found['rows'])} rows, {_size(found['bytes'])} in {_number(found['files'])} data files{part}{deletes}")
     since = "" if found["oldest_snapshot"] is None else f" since {_time(found['oldest_snapshot'])}"
     last = "" if found["last_commit"] is None else f", the last commit {_time(found['last_commit'])}"
     yield f"{found['snapshots']:,} snapshot{'' if found['snapshots'] == 1 else 's'}{since}{last}"
@@ -56,13 +54,13 @@ def _cells(address: str, found: Attributes, now: float) -> tuple[str, ...]:
         return (printable(address), *["-"] * (len(_COLUMNS) - 1))
     kept = [item for item in found["maintenance"] if item["declared"]]
     ran = max((item for item in found["maintenance"] if item["last"] is not None), key=lambda item: item["last"], default=None)
-    commit = found["last_commit"]
+    commit, looked = found["last_commit"], _looked(found, now)
     return (
         printable(address),
         _number(found["rows"]),
         _size(found["bytes"]),
         _number(found["files"]),
-        _share(found),
+        _share(found) + (looked and f" ({looked})"),
         _number(found["delete_files"]),
         _number(found["snapshots"]),
         "-" if commit is None else f"{_span(now - commit / 1000)} ago",
@@ -99,6 +97,11 @@ def _share(found: Attributes) -> str:
     if small is None or of is None:
         return "-"
     return f"{round(100 * small / of)}%" if of else "0%"
+
+
+def _looked(found: Attributes, now: float) -> str:
+    """How old the share of small files is, empty where it is that of now."""
+    return "" if found["looked_at"] is None else f"{_span(now - found['looked_at'] / 1000)} ago"
 
 
 def _number(value: Data) -> str:

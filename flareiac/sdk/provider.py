@@ -312,10 +312,10 @@ class Surveying(Protocol):
     """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
 
     def survey(self, request: SurveyRequest) -> Attributes:
-        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``; ``snapshots`` (how many),
-        ``oldest_snapshot``, ``last_commit`` (ms since 1970); ``names`` of branches and tags, ``format_version``, ``location``;
-        ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``, ``result`` of each kind. None where
-        nothing is known. Cheap. Raises ``Failure``.
+        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of ``looked_at`` (ms since 1970,
+        None: now); ``snapshots`` (how many), ``oldest_snapshot``, ``last_commit`` (ms since 1970); ``names`` of branches and tags,
+        ``format_version``, ``location``; ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``,
+        ``result`` of each kind. None where nothing is known. Cheap. Raises ``Failure``.
         """
         ...
 

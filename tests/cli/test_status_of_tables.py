@@ -46,6 +46,8 @@ def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
     lost, orders = machine["tables"]
     assert lost["trouble"].startswith("The table lake.sales.lost is gone")
     assert (orders["rows"], orders["files"], orders["snapshots"], orders["delete_files"]) == (6, 3, 3, 0)
+    assert (orders["small_files"], orders["looked_at_files"], orders["looked_at"]) == (3, 3, None)
+    assert "(100% small)" in shown.out
     assert orders["bytes"] > 0
     assert orders["last_commit"] >= orders["oldest_snapshot"] > 0
     assert "# 6 rows, " in shown.out

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import SurveyRequest
 from flareiac_iceberg.catalog.pointers import Pointer
 from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
@@ -71,13 +71,17 @@ def damaged(document: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any, di
             yield path, value, made
 
 
+def unread(place: str) -> bytes:
+    raise Failure(error("FII000", "The file is not there", place))
+
+
 def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
     """What is done with metadata that was loaded."""
     spec, _ = taken_apart(found, location)
     assert len(list(commits(found))) <= 1
     heads(found)
     with suppress(Failure):  # another uuid
-        survey(found, "n.t", request)
+        survey((location, found), "n.t", request, unread)
     if "id" not in (spec.columns or {}):
         return
     steps = (

@@ -12,6 +12,7 @@ EMPTY: dict[str, Any] = {
     "delete_files": 0,
     "small_files": None,
     "looked_at_files": None,
+    "looked_at": None,
     "snapshots": 0,
     "oldest_snapshot": None,
     "last_commit": None,
@@ -58,6 +59,12 @@ def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
         "table.gone: not known\n"
         "    It is gone: look.\n"
     )
+
+
+def test_a_share_of_an_earlier_time_says_so() -> None:
+    aged = FULL | {"looked_at": (NOW - 7200) * 1000}
+    assert "  8% (2h ago)  " in survey_text({"table.full": aged}, now=NOW)
+    assert next(survey_lines(aged, now=NOW)) == "12,345,678 rows, 5.3GB in 400 data files (8% small, 2h ago), 3 delete files"
 
 
 def due() -> dict[str, Any]:

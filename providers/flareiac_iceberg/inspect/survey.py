@@ -1,4 +1,4 @@
-"""The figures of one table from its metadata, and when each kind of its maintenance ran and may run again. Pure."""
+"""The figures of one table from its metadata, and when each kind of its maintenance ran and may run again."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -6,19 +6,23 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import SurveyRequest
+from flareiac_iceberg.inspect.small_files import small_files
+from flareiac_iceberg.maintenance.measure import Read, Table
 from flareiac_iceberg.table.history import commits, current, heads
 
 _KINDS: Final = ("retention", "compaction", "delete_rewrite", "manifest_rewrite", "snapshot_expiry", "orphan_removal")
 """In the order in which they run."""
 
 
-def survey(metadata: Attributes | None, name: str, request: SurveyRequest) -> Attributes:
+def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyRequest, read: Read) -> Attributes:
     """As ``Surveying.survey`` tells. Sizes are those of the newest snapshot; a table that was never written has none of anything.
+    ``found``: the place of its metadata file, and what is in it.
 
     Raises ``Failure`` where the recorded table is not there.
     """
-    if metadata is None:
+    if found is None:
         raise Failure(error("FII183", f"The table {name} is gone", "The catalog no longer has it; flareiac plan shows what that means."))
+    location, metadata = found
     if metadata["table-uuid"] != request.recorded.identity.get("uuid"):
         why = "It was dropped and created again elsewhere; flareiac plan shows what that means."
         raise Failure(error("FII184", f"The table {name} is another one than recorded", why))
@@ -26,13 +30,12 @@ def survey(metadata: Attributes | None, name: str, request: SurveyRequest) -> At
     snapshots = metadata.get("snapshots") or ()
     newest = next((item for item in snapshots if item["snapshot-id"] == head), None)
     summary = (newest or {}).get("summary") or {}
-    small = _small(request.known, head)
+    table = Table(metadata=metadata, metadata_location=location, attributes=request.recorded.attributes)
     totals = {name: _count(summary, key) if newest else 0 for name, key in _TOTALS.items()}
     commit = next(commits(metadata, limit=1), None)
     return {
         **totals,
-        "small_files": small[0] if small else None,
-        "looked_at_files": small[1] if small else None,
+        **small_files(table, request.known, read),
         "snapshots": len(snapshots),
         "oldest_snapshot": min((item["timestamp-ms"] for item in snapshots), default=None),
         "last_commit": commit.at if commit else None,
@@ -56,14 +59,6 @@ def _count(summary: Mapping[str, Data], key: str) -> int | None:
         return int(str(summary[key]))
     except (KeyError, ValueError):
         return None
-
-
-def _small(known: Attributes, head: int | None) -> tuple[int, int] | None:
-    """How many files are too small, of how many that compaction looks at, where that was measured of this very snapshot."""
-    rewrite = known.get("rewrite") or {}
-    if known.get("snapshot_id") != head or "small" not in rewrite:
-        return None
-    return int(rewrite["small"]), int(rewrite["files"])
 
 
 def _maintenance(attributes: Attributes, runs: Mapping[str, Attributes]) -> Iterator[Attributes]:

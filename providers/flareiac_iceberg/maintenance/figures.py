@@ -3,7 +3,7 @@
     {"uuid", "location", "metadata_location", "snapshot_id", "format_version", "sorted", "collects": gc.enabled, "spec_ids",
      "measured_ms": when the files were looked at, which may be the last time,
      "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
-     "columns":   the types of all columns by path; None where columns are declared, or compaction names none
+     "columns":   the types of all columns by path; None where compaction names none
      "ids":       a digest of all snapshots' ids
      "history":   see ``history``; None where no expiry is declared
      "rewrite":   {"files", "small", "worn", "unfit": small or worn, "groups", "rewritten_files", "rewritten_bytes", "added_files",

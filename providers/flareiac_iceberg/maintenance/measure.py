@@ -86,19 +86,17 @@ def measure(table: Table, read: Read) -> Attributes:
         "measured_ms": now,
         "settings": settings_digest(table.attributes),
         "totals": totals,
-        "columns": _columns(table, wanted.get("compaction")),
+        "columns": _columns(metadata, wanted.get("compaction")),
         "ids": digest([item["snapshot-id"] for item in snapshots]),
         "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
     }
     return figures | _files(table, wanted, totals, now, read)
 
 
-def _columns(table: Table, compaction: Settings | None) -> dict[str, str] | None:
-    """Where nobody declares them, what compaction says of columns can be judged by those that are there only."""
-    if not isinstance(compaction, Compaction) or table.attributes["columns"] is not None:
+def _columns(metadata: Attributes, compaction: Settings | None) -> dict[str, str] | None:
+    if not isinstance(compaction, Compaction) or not (compaction.where or compaction.sort_by or compaction.zorder_by):
         return None
-    named = compaction.where or compaction.sort_by or compaction.zorder_by
-    return {node.path: node.type for node in nodes(schema_of(table.metadata))} if named else None
+    return {node.path: node.type for node in nodes(schema_of(metadata))}
 
 
 def _history(metadata: Attributes) -> History:
@@ -269,6 +267,23 @@ def _is_young(manifest: Manifest, told: Clock, young: int) -> bool:
     least = manifest.partitions[place[0]][0]
     units = {"hour": 3_600_000, "day": 86_400_000}
     return least is not None and place[1] in units and int.from_bytes(least, "little", signed=True) * units[place[1]] >= young
+
+
+def small_files_of(table: Table, read: Read, are_few: Callable[[Sequence[Manifest]], bool]) -> tuple[int, int] | None:
+    """How many data files of the current snapshot compaction calls small, declared or not, and of how many that it looks at.
+
+    None where ``are_few`` is not true of the manifests that tell it. Raises ``Failure`` as ``measure`` does.
+    """
+    declared = settings_of(table.attributes).get("compaction")
+    settings = declared if isinstance(declared, Compaction) else Compaction()
+    listed = [item for item in _listed(table, read) if item.live and not item.deletes]
+    if not are_few(listed):
+        return None
+    rewrite = _Rewrite(table, settings, _limits(settings, table.properties), ())
+    for spec_id, entry in _entries(listed, read):
+        rewrite.add(spec_id, entry)
+    figures = rewrite.figures()
+    return figures["small"], figures["files"]
 
 
 def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entry]]:

@@ -15,7 +15,8 @@ from flareiac_iceberg.maintenance.words import count, percent, size
 def compaction(case: Case, settings: Compaction) -> Duty:
     """Due when one of the thresholds is passed and Iceberg would take files."""
     found, snapshot = case.figures["rewrite"], case.figures["snapshot_id"]
-    columns = case.figures.get("columns")
+    # Declared ones have been judged already, and may be about to be added.
+    columns = case.figures.get("columns") if case.request.attributes["columns"] is None else None
     if columns is not None and (wrong := misfits(settings, columns)):
         return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
     if snapshot is None or found is None:

@@ -30,7 +30,7 @@ from flareiac_iceberg.catalog.pointers import Pointer, tables_in
 from flareiac_iceberg.catalog.spec import RestCatalog, absolute_location
 from flareiac_iceberg.inspect.survey import survey
 from flareiac_iceberg.maintenance.listing import Listings
-from flareiac_iceberg.maintenance.reading import figures
+from flareiac_iceberg.maintenance.reading import figures, reader_of
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, MoveTable, RemoveProperty, SetProperty, SetTableComment, SetTag, decode
 from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, register, rename, requirements
@@ -195,7 +195,7 @@ class TableDriver:
         """The figures of the recorded table. Raises ``Failure``."""
         target = target_of(request.recorded.attributes, request.references)
         found = self._metadata(target)
-        return survey(None if found is None else found[1], target.full_name, request)
+        return survey(found, target.full_name, request, reader_of(target.catalog))
 
     def way_back(self, request: ApplyRequest) -> WayBack:
         """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises ``Failure``."""
