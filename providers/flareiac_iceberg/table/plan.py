@@ -308,7 +308,7 @@ def _past(observed: Present, found: Difference) -> Past:
     return Past(
         written=identity.get("written", True),
         sorted=frozenset(paths[item] for item in identity.get("sorted_ids") or () if item in paths),
-        partitions=frozenset((name, paths.get(source), transform) for name, source, transform in identity.get("partition_names") or ()),
+        partitions=frozenset((name, paths[item], term) for name, item, term in identity.get("partition_names") or () if item in paths),
     )
 
 

@@ -57,7 +57,7 @@ def _flaws(metadata: Attributes, location: str) -> set[str]:
     """Why engines would not load a table; a server checks the same before it takes a commit."""
     spec, identity = taken_apart(metadata, location)
     ids = identity["field_ids"]
-    hidden = {name for name, source, _ in identity["partition_names"] if ids.get(name, source) != source}
+    hidden = {name for name, source, _ in identity["partition_names"] if source in ids.values() and ids.get(name, source) != source}
     return {item.summary for item in unsound(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden
     }

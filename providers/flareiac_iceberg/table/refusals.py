@@ -30,12 +30,12 @@ class Past:
     """What a table has had and never forgets, its columns under their names after the renames.
 
     ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort orders. ``partitions``: the
-    fields of all its partition specs as name, column (None: it is gone) and transform.
+    fields of all its partition specs as name, column and transform; those of columns that are gone are in nobody's way (measured).
     """
 
     written: bool
     sorted: frozenset[str]
-    partitions: frozenset[tuple[str, str | None, str]]
+    partitions: frozenset[tuple[str, str, str]]
 
 
 def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker, ...]:
@@ -59,7 +59,7 @@ def _refused(change: Change, columns: Mapping[str, Column], past: Past) -> Itera
         case WidenType(path=path) | SetNullability(path=path) | MoveColumn(path=path) if _is_key(path, columns):
             yield from _map_key(f"{path}.part", columns)
         case WidenType(path=path, old=old, new=new) if not can_become(old, new):
-            yield _type(path, old, new, reusable=path not in {name for name, _, _ in past.partitions})
+            yield _type(path, old, new, reusable=path not in past.sorted)
         case SetNullability(path=path, required=True) if past.written:
             yield Blocker(
                 code="FII031",
@@ -198,8 +198,8 @@ def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker
 def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
     """A column may not get the name of a partition field of another column: engines check that for each spec that the table ever had."""
     new = _new_names(found)
-    for name, source, _ in sorted(past.partitions, key=str):
-        if name in columns and source != name and any(is_inside(name, item) for item in new):
+    for name, source, _ in sorted(past.partitions):
+        if name in columns and source in columns and source != name and any(is_inside(name, item) for item in new):
             yield Blocker(
                 code="FII039",
                 summary=f'no column can be named "{name}": a partition field is or was',
@@ -220,7 +220,7 @@ def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -
             case _:
                 continue
         term = (field.column, transform_text(field.transform, field.param))
-        if any(name == other and term != (column, transform) for other, column, transform in past.partitions) or (
+        if any(name == other and column in columns and term != (column, transform) for other, column, transform in past.partitions) or (
             name in columns and (field.transform, field.column) != ("identity", name)
         ):
             yield Blocker(
