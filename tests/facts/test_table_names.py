@@ -11,7 +11,7 @@ from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransfor
 from pyiceberg.types import DateType, NestedField
 
 from tests.facts.ids import fact
-from tests.facts.lake import Lake, collected
+from tests.facts.lake import Lake, collected, schema_of
 
 pytestmark = pytest.mark.jvm
 
@@ -111,6 +111,23 @@ def test_two_partition_fields_of_one_name(lake: Lake) -> None:
     assert told(lake, "SELECT n FROM {table}") == "[(1,), (2,)]"
     assert "[COLUMN_ALREADY_EXISTS]" in told(lake, "SELECT _partition, n FROM {table}")
     assert not told(lake, "SELECT file_path FROM {table}.files").startswith("[")
+
+
+@fact("table.column-of-an-empty-partition-place-gone")
+def test_the_place_of_a_partition_field_of_version_1_needs_its_column(lake: Lake) -> None:
+    """Nothing is written any more once the table is partitioned by something else."""
+    schema = schema_of({"n": "long", "d": "string"})
+    lake.catalog.create_table(f"{lake.namespace}.t", schema, properties={"format-version": "1"})
+    with lake.load("t").update_spec() as change:
+        change.add_identity("d")
+    with lake.load("t").update_spec() as change:
+        change.remove_field("d")
+    with lake.load("t").update_schema(allow_incompatible_changes=True) as change:
+        change.delete_column("d")
+    assert told(lake, "INSERT INTO {table} VALUES (1)") == "[]"
+    with lake.load("t").update_spec() as change:
+        change.add_identity("n")
+    assert "Cannot build accessor for field" in told(lake, "INSERT INTO {table} VALUES (2)")
 
 
 def drop(lake: Lake) -> None:

@@ -159,6 +159,20 @@ def test_a_column_keeps_the_name_of_its_own_partition_field(lake: Lake) -> None:
     lake.append("n.t", [{"id": 1, "d": "x"}])
 
 
+def test_the_place_of_a_partition_field_of_version_1_keeps_its_column(lake: Lake) -> None:
+    body = PLACE | {"column": columns(id="long", d="string"), "format_version": 1}
+    lake.apply("table.t", body | {"partition_by": ["d"]})
+    narrow = body | {"column": columns(id="long"), "partition_by": []}
+    assert blocked(lake, narrow) == ["FII095"]
+    assert blocked(lake, narrow | {"format_version": 2}) == []
+    lake.apply("table.t", body | {"partition_by": []})
+    assert blocked(lake, narrow) == ["FII095"]
+    assert blocked(lake, narrow | {"format_version": 2}) == ["FII095"]
+    unused = narrow | {"column": columns(id="long", d_unused="string"), "renamed": {"d": "d_unused"}}
+    lake.apply("table.t", unused)
+    lake.append("n.t", [{"id": 1, "d_unused": "x"}])
+
+
 def test_names_of_former_partition_fields(lake: Lake) -> None:
     body = PLACE | {"column": columns(id="long", ts="timestamptz", o="long")}
     lake.apply("table.t", body | {"partition_by": [CALLS["day"]("ts"), CALLS["bucket"](4, "id", "p")]})

@@ -13,6 +13,7 @@ from flareiac_iceberg.table.changes import (
     Change,
     DropColumn,
     MoveColumn,
+    RemovePartitionField,
     RenameColumn,
     RenamePartitionField,
     SetNullability,
@@ -44,6 +45,7 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
     for change in found.changes:
         blockers += _refused(change, found.observed.columns or {}, past)
     blockers += _sort_history(found, past)
+    blockers += _empty_places(found, past)
     if desired.columns is not None or found.observed.columns is not None:  # else the table is as it was recorded, and was not read
         columns = final_columns(desired, found)
         before = set(unsound(found.observed))
@@ -157,17 +159,38 @@ def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
     """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing column (measured)."""
     for change in found.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
-            name = leaf(change.path)
             yield Blocker(
                 code="FII045",
                 summary=f"column {change.path} can not be dropped: the table is or was sorted by it",
                 why="Tables keep their earlier sort orders, and with Iceberg 1.11 Spark writes no table that has one with a missing column "
                 '("Cannot find source column for sort field").',
-                ways_out=(
-                    f"keep the column {change.path}",
-                    f'keep it as {name}_unused, with a column block of that name: renamed = {{ "{change.path}" = "{change.path}_unused" }}',
-                ),
+                ways_out=_kept(change.path),
             )
+
+
+def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
+    """Format version 1 leaves a place, called void, for each partition field that goes; it must not lose its column (measured)."""
+    places = {column for _, column, transform in past.partitions if transform == "void"}
+    version = max([found.observed.format_version or 0, *(change.new for change in found.changes if isinstance(change, UpgradeFormat))])
+    if version == 1:
+        places |= {change.field.column for change in found.changes if isinstance(change, RemovePartitionField)}
+    for change in found.changes:
+        if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in places):
+            yield Blocker(
+                code="FII095",
+                summary=f"column {change.path} can not be dropped: the table was partitioned by it in format version 1",
+                why="In format version 1 the place of a partition field stays when the field goes, and with Iceberg 1.11 Spark writes no "
+                'partitioned table that has one with a missing column ("Cannot build accessor for field").',
+                ways_out=_kept(change.path),
+            )
+
+
+def _kept(path: str) -> tuple[str, ...]:
+    """The ways out for a column that can not be dropped."""
+    return (
+        f"keep the column {path}",
+        f'keep it as {leaf(path)}_unused, with a column block of that name: renamed = {{ "{path}" = "{path}_unused" }}',
+    )
 
 
 def _new_names(found: Difference) -> list[str]:
