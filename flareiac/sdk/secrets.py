@@ -49,6 +49,13 @@ def resolve_all(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: resolve(value) for name, value in settings.items()}
 
 
+def said(trouble: object) -> str:
+    """What a client complains of; a header that it could not send, and would show, may be a secret."""
+    text = str(trouble)
+    shows = "header value" in text.lower()
+    return "a key, a token or a header has a line break, or another sign that can not be sent" if shows else text
+
+
 def _of_variable(name: str) -> str:
     value = os.environ.get(name)
     if not value:
@@ -83,7 +90,7 @@ def _of_aws(arn: str) -> str:
         value = client.get_secret_value(SecretId=arn).get("SecretString")
     except (BotoCoreError, ClientError) as trouble:
         advice = "Check the ARN, and that whoever runs this may call secretsmanager:GetSecretValue on it."
-        raise _failure(f"AWS Secrets Manager did not give {arn}: {trouble}", advice) from None
+        raise _failure(f"AWS Secrets Manager did not give {arn}: {said(trouble)}", advice) from None
     if not value:
         raise _failure(f"{arn} holds no text", "Binary secrets can not be used here.")
     return str(value)

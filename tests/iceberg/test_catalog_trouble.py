@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.sdk.provider import Missing, NotApplied, Observation, Present, Unreadable
 from flareiac_iceberg.catalog.doctor import check_catalog
@@ -161,13 +162,18 @@ def test_prefix_separator_warehouse_and_headers_reach_the_server(tmp_path: Path)
 
     with strange_server(told) as server:
         lake = rest(
-            tmp_path, server, warehouse="my lake", prefix="a/b", token=Reference("secret.lake_token"), properties={"header.x-y": "z"}
+            tmp_path,
+            server,
+            warehouse="my lake",
+            prefix="a/b",
+            token=Reference("secret.lake_token"),
+            properties={"header.Polaris-Realm": "z"},
         )
         assert isinstance(lake.read("table.t", lake.canonical("table", "t", BODY | {"namespace": "n.m"})), Missing)
     paths = [item.path for item in server.asked]
     assert paths[0] == "/v1/config?warehouse=my+lake"
     assert paths[1] == "/v1/a/b/namespaces/n.m/tables/t?snapshots=refs"
-    assert all(item.headers["authorization"] == "Bearer a token" and item.headers["x-y"] == "z" for item in server.asked)
+    assert all(item.headers["authorization"] == "Bearer a token" and item.headers["polaris-realm"] == "z" for item in server.asked)
 
 
 def test_a_credential_is_exchanged_and_an_old_token_is_exchanged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +216,46 @@ def test_a_refused_change_is_told(tmp_path: Path) -> None:
     with strange_server(refusing) as server:
         lake = rest(tmp_path, server)
         outcome = lake.carry_out("table.t", lake.plan("table.t", BODY))
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == ["FII011"]
+
+
+class Nested:
+    """A server that takes a namespace only below one that it has."""
+
+    def __init__(self) -> None:
+        self.made: list[list[str]] = []
+
+    def __call__(self, asked: Asked) -> Answer:
+        _, _, name = asked.path.partition("/v1/namespaces/")
+        if asked.verb == "POST" and asked.path == "/v1/namespaces":
+            wanted = json.loads(asked.form)["namespace"]
+            if wanted[:-1] and wanted[:-1] not in self.made:
+                return iceberg_error(404, "NoSuchNamespaceException")
+            self.made.append(wanted)
+            return as_json({"namespace": wanted})
+        if name and "/" not in name and name.split("%1F") in self.made:
+            return as_json({"namespace": name.split("%1F"), "properties": {}})
+        return sound(asked)
+
+
+@pytest.mark.parametrize("known", [[], [["a"]]])
+def test_missing_parents_of_a_namespace_are_made_in_order(tmp_path: Path, known: list[list[str]]) -> None:
+    answers = Nested()
+    answers.made += known
+    with strange_server(answers) as server:
+        lake = rest(tmp_path, server)
+        lake.apply("namespace.n", {"name": "a.b.c"})
+        assert answers.made == [["a"], ["a", "b"], ["a", "b", "c"]]
+        answers.made.clear()
+        lake.carry_out("table.t", lake.plan("table.t", BODY | {"namespace": "d.e"}))
+        assert answers.made == [["d"], ["d", "e"]]
+
+
+def test_what_a_server_did_not_take_is_not_said_to_be_unconfirmed(tmp_path: Path) -> None:
+    with strange_server(lambda asked: iceberg_error(404, "NoSuchThing") if asked.verb == "POST" else sound(asked)) as server:
+        lake = rest(tmp_path, server)
+        outcome = lake.carry_out("namespace.n", lake.plan("namespace.n", {}))
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == ["FII011"]
 
@@ -282,8 +328,8 @@ def test_a_server_that_ends_in_between_changes_nothing(tmp_path: Path, servers: 
     proposal = lake.plan("table.t", wider)
     server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'ending'")
     server.run("ALTER DATABASE ending ALLOW_CONNECTIONS false")
-    outcome = lake.carry_out("table.t", proposal)
-    assert isinstance(outcome, NotApplied)
+    with pytest.raises(Unsettled):
+        lake.carry_out("table.t", proposal)
     server.run("ALTER DATABASE ending ALLOW_CONNECTIONS true")
     lake.carry_out("table.t", proposal)
     assert {item.name for item in lake.table("n.t").schema().fields} == {"id", "n"}

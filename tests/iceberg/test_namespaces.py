@@ -1,7 +1,13 @@
 """Namespaces: made, taken over from tables, changed, dropped when empty."""
 
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import NotApplied
+from flareiac_iceberg.catalog import pointers
 from tests.iceberg.lake import Lake, columns
 
 ADDRESS = "namespace.sales"
@@ -42,6 +48,21 @@ def test_one_with_tables_is_not_dropped(lake: Lake) -> None:
     outcome = lake.carry_out(ADDRESS, lake.plan(ADDRESS, None))
     assert isinstance(outcome, NotApplied)
     assert outcome.diagnostics[0].code == "FII042"
+
+
+def test_one_that_was_made_without_a_word_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = lake.plan(ADDRESS, {})
+    looks = iter([Failure(error("FII010", "The catalog can not be read", "gone"))])
+    real = pointers.namespace_properties
+
+    def once_silent(*arguments: Any) -> Any:
+        for trouble in looks:
+            raise trouble
+        return real(*arguments)
+
+    monkeypatch.setattr("flareiac_iceberg.namespace.apply.namespace_properties", once_silent)
+    assert isinstance(lake.carry_out(ADDRESS, planned), NotApplied)
+    assert lake.plan(ADDRESS, {}).action is Action.NO_OP
 
 
 def test_drift_of_a_property_is_told(lake: Lake) -> None:

@@ -334,6 +334,15 @@ def test_a_catalog_is_the_same_for_spark(tmp_path: Path) -> None:
     lake.close()
 
 
+@pytest.mark.parametrize(("written", "meant"), [({}, "true"), ({"s3.path-style-access": False}, "false")])
+def test_a_place_that_is_not_of_aws_is_addressed_alike_by_spark(tmp_path: Path, written: dict[str, bool], meant: str) -> None:
+    lake = Lake(tmp_path, {"warehouse": "s3://bucket/x", "properties": {"s3.endpoint": "http://localhost:9000", **written}})
+    conf = lake.references["catalog.lake"].attributes["spark_conf"]
+    assert conf["spark.sql.catalog.lake.s3.path-style-access"] == meant
+    assert "s3.path-style-access" not in str(Lake(tmp_path, {"warehouse": "s3://bucket/x"}).references["catalog.lake"].attributes)
+    lake.close()
+
+
 def test_a_table_names_its_catalog_by_reference_only(made: Lake) -> None:
     attributes = made.state["table.t"].attributes
     assert attributes["catalog"] == Reference("catalog.lake")

@@ -113,7 +113,6 @@ def s3(endpoint: str, bucket: str) -> dict[str, Any]:
     properties: Mapping[str, Any] = {
         "s3.endpoint": endpoint,
         "s3.region": "us-east-1",
-        "s3.path-style-access": True,
         "s3.access-key-id": KEYS["AWS_ACCESS_KEY_ID"],
         "s3.secret-access-key": Reference("secret.lake_key"),
     }

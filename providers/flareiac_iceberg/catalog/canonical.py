@@ -10,7 +10,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.secret_settings import checked_properties, has_password, referred, refuse_password
+from flareiac_iceberg.catalog.secret_settings import checked_properties, holds_secret, referred, refuse_secret
 from flareiac_iceberg.catalog.spark import SPARK_EXTENSIONS, packages, spark_conf
 from flareiac_iceberg.catalog.spec import PARAMETERS, absolute_location, spec_of
 
@@ -45,8 +45,10 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     kind = _kind(wanted.get("type") or "sql", diagnostics)
     _check_fit(kind, wanted, diagnostics)
     properties = checked_properties(wanted.get("properties"), references, diagnostics)
-    for name in _UNUSABLE.keys() & properties.keys():
-        diagnostics.error("FII109", f"The property {name} can not be set here", f"{_UNUSABLE[name]}.", attribute=("properties", name))
+    for name in sorted(_UNUSABLE.keys() & properties.keys()):
+        refused = len(properties) < len(wanted["properties"])  # another one, perhaps on the same line, that is not to be shown
+        at = () if refused else ("properties", name)
+        diagnostics.error("FII109", f"The property {name} can not be set here", f"{_UNUSABLE[name]}.", attribute=at)
     name = _name(wanted.get("name") or decoded.name, decoded.name, diagnostics)
     lake = project.data_dir / "lake" / project.workspace
     uri = _uri(kind, wanted.get("uri"), lake, project.root, diagnostics)
@@ -85,11 +87,18 @@ def _kind(kind: Data, diagnostics: Diagnostics) -> str:
 def _check_fit(kind: str, wanted: Attributes, diagnostics: Diagnostics) -> None:
     for name, kinds in _ONLY_FOR.items():
         if wanted.get(name) is not None and kind not in kinds:
-            meant = " or ".join(kinds)
-            diagnostics.error("FII107", f"A {kind} catalog has no {name}", f"Only {meant} catalogs have. Leave it out.", attribute=(name,))
+            why = f"Only {' or '.join(kinds)} catalogs have. Leave it out."
+            diagnostics.error(
+                "FII107", f"A {kind} catalog has no {name}", why, attribute=() if _may_show_secret(wanted[name], name) else (name,)
+            )
     for name in ("uri", "warehouse"):
         if wanted.get(name) is UNKNOWN:
             diagnostics.error("FII107", f"{name} must be known when the plan is made", "Write it out.", attribute=(name,))
+
+
+def _may_show_secret(value: Data, name: str) -> bool:
+    """Whether the line that an attribute stands in is better not shown."""
+    return isinstance(value, str) and (name in ("credential", "token") or holds_secret(value))
 
 
 def _name(name: Data, label: str, diagnostics: Diagnostics) -> str:
@@ -105,6 +114,8 @@ def _name(name: Data, label: str, diagnostics: Diagnostics) -> str:
 
 
 def _uri(kind: str, uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> str | None:
+    if kind != "glue" and refuse_secret("uri", uri, ("token",) if kind == "rest" else ("credential",), diagnostics):
+        return ""
     match kind:
         case "glue":
             return None
@@ -123,10 +134,9 @@ def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Pa
     match = re.fullmatch(r"sqlite:///([^?]+)", uri) if isinstance(uri, str) else None
     if match and ":memory:" not in uri:
         return Path(os.path.normpath((root / match[1]).absolute()))
-    shown = "The URI" if isinstance(uri, str) and has_password(uri) else repr(uri)
     diagnostics.error(
         "FII002",
-        f"{shown} is not the URI of a SQLite file or a PostgreSQL database",
+        f"{uri!r} is not the URI of a SQLite file or a PostgreSQL database",
         'Write "sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" (absolute), without '
         'options, or "postgresql://user@host:5432/database".',
         attribute=("uri",),
@@ -137,7 +147,7 @@ def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Pa
 def _postgres(uri: str, diagnostics: Diagnostics) -> str:
     """``postgresql://user@host:port/database?sslmode=...`` in one spelling."""
     try:
-        parts = urlsplit(refuse_password(uri, diagnostics))
+        parts = urlsplit(uri)
         host, port, database = parts.hostname, parts.port or 5432, parts.path.strip("/")
     except ValueError:
         host, port, database, parts = None, 0, "", urlsplit("")
@@ -157,7 +167,7 @@ def _bracketed(host: str) -> str:
 
 
 def _server(uri: Data, diagnostics: Diagnostics) -> str:
-    text = refuse_password(uri, diagnostics) if isinstance(uri, str) else ""
+    text = uri if isinstance(uri, str) else ""
     try:
         parts = urlsplit(text)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment and parts.port != 0
@@ -174,6 +184,8 @@ def _server(uri: Data, diagnostics: Diagnostics) -> str:
 
 
 def _warehouse(kind: str, value: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> str | None:
+    if refuse_secret("warehouse", value, ("properties", "s3.secret-access-key"), diagnostics):
+        return absolute_location(str(lake / "warehouse"), root)
     if kind == "rest":
         return None if value is None or value is UNKNOWN else str(value)
     text = str(lake / "warehouse") if value is None and kind == "sql" else value

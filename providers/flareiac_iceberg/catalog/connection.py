@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, assert_never
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalog.spec import (
     ANSWER_SECONDS,
     BUSY_TIMEOUT_MS,
@@ -80,12 +82,6 @@ def _open(spec: CatalogSpec) -> "Catalog":
             assert_never(spec)
 
 
-def namespace_marks(spec: CatalogSpec, key: str) -> dict[str, str]:
-    """The properties that a namespace is made with. A database has no row for one without any; a server writes its own."""
-    exists = {"exists": "true"} if isinstance(spec, SqliteCatalog | PostgresCatalog) else {}
-    return exists | {"flareiac.created-by": key}
-
-
 def file_settings(spec: CatalogSpec) -> dict[str, str]:
     """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises ``Failure``."""
     bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
@@ -148,19 +144,31 @@ def _database_told(spec: SqliteCatalog | PostgresCatalog) -> Iterator[None]:
 
 @contextmanager
 def _server_told(spec: RestCatalog) -> Iterator[None]:
-    from pyiceberg import exceptions
     from pyiceberg.exceptions import CommitFailedException, RESTError
     from requests import RequestException
 
-    refused = (exceptions.BadRequestError, exceptions.UnauthorizedError, exceptions.ForbiddenError, exceptions.OAuthError)
     try:
         yield
     except CommitFailedException:
         raise
-    except refused as trouble:
-        raise Failure(unwritable(spec, f"{type(trouble).__name__}: {trouble}")) from trouble
     except (RESTError, RequestException, OSError, ValueError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {trouble}", known=False)) from trouble
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {_said(trouble)}", known=_is_refusal(trouble))) from trouble
+
+
+def _is_refusal(trouble: Exception) -> bool:
+    """Whether the server did not take the request, and so did nothing."""
+    response = getattr(trouble.__cause__, "response", None)
+    return response is not None and 400 <= response.status_code < 500 and response.status_code != HTTPStatus.REQUEST_TIMEOUT
+
+
+def _said(trouble: Exception) -> str:
+    """What a library complains of, without what it was given: that may be a token."""
+    from pydantic import ValidationError
+
+    if not isinstance(trouble, ValidationError):
+        return said(trouble)
+    found = trouble.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found)
 
 
 @contextmanager
@@ -175,7 +183,7 @@ def _aws_told(spec: GlueCatalog) -> Iterator[None]:
         known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
         raise Failure(_told(spec, str(trouble), known=known)) from trouble
     except (BotoCoreError, ResponseParserError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {trouble}", known=False)) from trouble
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {said(trouble)}", known=False)) from trouble
     except OSError as trouble:
         raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
 

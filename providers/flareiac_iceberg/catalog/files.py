@@ -4,6 +4,7 @@ import errno
 from functools import lru_cache
 from typing import Any, Final
 
+from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, local_path, s3_settings
 
 _ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"
@@ -32,7 +33,7 @@ def _from_s3(bucket: str, key: str, settings: dict[str, str]) -> bytes:
             raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
         raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})") from None
     except BotoCoreError as trouble:
-        raise OSError(errno.EIO, f"{trouble} ({_ADVICE})") from None
+        raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
     return content
 
 
@@ -48,7 +49,7 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
     from botocore.config import Config
 
     known = dict(settings)
-    path_style = known.get("s3.path-style-access", "true" if "s3.endpoint" in known else "false") == "true"
+    path_style = known.get("s3.path-style-access") == "true"
     return boto3.client(
         "s3",
         endpoint_url=known.get("s3.endpoint"),
@@ -75,5 +76,5 @@ def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
         code = str(answer.response.get("Error", {}).get("Code", "?"))
         return {"404": "there is no such bucket", "403": "access is denied"}.get(code, f"S3 answers {code}")
     except BotoCoreError as trouble:
-        return str(trouble)
+        return said(trouble)
     return None

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalog.pointers import Pointer, folder_of, unreadable
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_NAME, GlueCatalog
 
@@ -96,4 +97,4 @@ def trouble_told(catalog: GlueCatalog) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError, ResponseParserError, ValueError, KeyError, TypeError, AttributeError) as trouble:
-        raise Failure(unreadable(catalog, f"{type(trouble).__name__}: {trouble}")) from None
+        raise Failure(unreadable(catalog, f"{type(trouble).__name__}: {said(trouble)}")) from None

@@ -16,7 +16,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.secrets import resolve
+from flareiac.sdk.secrets import resolve, said
 from flareiac_iceberg.catalog.pointers import Pointer, unreadable
 from flareiac_iceberg.catalog.spark import token_uri
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, RestCatalog
@@ -192,20 +192,20 @@ class _Server:
             # Bytes that trickle in never let a socket's own timeout pass, so the whole has a deadline too.
             deadline = time.monotonic() + 2 * ANSWER_SECONDS
             with _OPENER.open(request, timeout=ANSWER_SECONDS) as response:
-                return self._understood(_read(response, deadline))
+                return self._understood(_read(response, deadline), shown=request.data is None)
         except HTTPError as refusal:
             raise self._refusal(refusal) from None
         except (OSError, HTTPException, ValueError) as trouble:
             reason = getattr(trouble, "reason", None) or trouble
-            raise self.trouble(f"{type(trouble).__name__}: {reason}") from None
+            raise self.trouble(f"{type(trouble).__name__}: {said(reason)}") from None
 
-    def _understood(self, content: bytes) -> Attributes:
+    def _understood(self, content: bytes, *, shown: bool) -> Attributes:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise self.trouble(f"what it answers is no JSON object but {_start(content)}")
+            raise self.trouble(f"what it answers is no JSON object{f' but {_start(content)}' if shown else ''}")
         return answer
 
     def _refusal(self, refusal: HTTPError) -> Exception:

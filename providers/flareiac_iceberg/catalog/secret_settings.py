@@ -2,7 +2,7 @@
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
@@ -10,10 +10,19 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac.sdk.secrets import is_reference
 
-_SECRET: Final = re.compile(r"password|passwd|secret|token|credential|private[-_.]?key|authorization|apikey|api[-_.]key", re.IGNORECASE)
-_HARMLESS: Final = re.compile(
-    r"(-enabled|-ms|-uri|-url|-type|-provider(\..*)?|-impl|-mode|-seconds|-minutes)$|oauth2-server-uri", re.IGNORECASE
+_SECRET: Final = re.compile(
+    r"password|passwd|secret|token|credential|private[-_.]?key|authorization|api[-_.]?key|cookie|signature"
+    r"|sse\.key$|account[-_.]key|encryption-key|decryption-key|connection-string",
+    re.IGNORECASE,
 )
+_HARMLESS: Final = re.compile(r"(-enabled|-ms|-uri|-url|-type|-provider|-impl|-mode|-seconds|-minutes)$|oauth2-server-uri", re.IGNORECASE)
+_OF_PROVIDER: Final = "client.credentials-provider."
+"""What a user's own class is told: nobody but that class knows which of it is secret."""
+_HEADER: Final = "header."
+_PLAIN_HEADERS: Final = frozenset(
+    {"accept", "content-type", "user-agent", "x-client-version", "x-iceberg-access-delegation", "polaris-realm", "x-goog-user-project"}
+)
+"""Any other header of a request may be what lets it in."""
 
 
 def referred(value: Data, attribute: Path, references: References, diagnostics: Diagnostics) -> str | None:
@@ -50,10 +59,11 @@ def _property(name: str, item: Data, references: References, diagnostics: Diagno
     if isinstance(item, bool):
         return "true" if item else "false"
     if not isinstance(item, str | int | float):
-        diagnostics.error("FII108", f"The property {name} must be a text", "Properties are texts, numbers and references.", attribute=at)
+        why = "Properties are texts, numbers and references."
+        diagnostics.error("FII108", f"The property {name} must be a text", why, attribute=() if is_secret(name) else at)
         return None
     text = str(item)
-    if is_reference(text) or (text and is_secret(name)) or has_password(text):
+    if is_reference(text) or (text and is_secret(name)) or holds_secret(text):
         # Without the place: the lines that are shown for it would show the secret.
         diagnostics.error("FII100", f"The property {name} must not hold a secret", _advice(at, name))
         return None
@@ -61,26 +71,30 @@ def _property(name: str, item: Data, references: References, diagnostics: Diagno
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting of this name is one."""
-    return bool(_SECRET.search(name)) and not _HARMLESS.search(name)
+    """Whether a setting of this name is one, or may be."""
+    if name.lower().startswith(_HEADER):
+        return name.lower().removeprefix(_HEADER) not in _PLAIN_HEADERS
+    return name.startswith(_OF_PROVIDER) or (bool(_SECRET.search(name)) and not _HARMLESS.search(name))
 
 
-def has_password(text: str) -> bool:
-    """Whether a text is a URI with a password in it."""
+def holds_secret(text: str) -> bool:
+    """Whether a text is a URI with a password or a key in it; one that can not be understood is, if it may be."""
     try:
-        return urlsplit(text).password is not None
+        parts = urlsplit(text)
+        parts.port  # noqa: B018  # a password with a / in it is told by what seems to be the port
     except ValueError:
+        return "@" in text
+    named = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
+    user = parts.scheme in ("http", "https") and bool(parts.username)
+    return user or parts.password is not None or any(is_secret(name) for name in named)
+
+
+def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics) -> bool:
+    """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what is to be set ``instead``."""
+    if not isinstance(text, str) or not holds_secret(text):
         return False
-
-
-def refuse_password(uri: str, diagnostics: Diagnostics) -> str:
-    """The URI without its password, which is told."""
-    if not has_password(uri):
-        return uri
-    diagnostics.error("FII100", "uri must not hold a password", _advice(("credential",), "catalog_password"))
-    head, _, tail = uri.partition("://")
-    user, _, rest = tail.rpartition("@")
-    return f"{head}://{user.partition(':')[0]}@{rest}"
+    diagnostics.error("FII100", f"{name} must not hold a password or a key", _advice(instead, str(instead[-1])))
+    return True
 
 
 def _advice(attribute: Path, name: str) -> str:

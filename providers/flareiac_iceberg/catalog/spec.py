@@ -124,7 +124,9 @@ def _postgres(uri: str) -> Attributes:
 
 
 def s3_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings with a region: endpoints of others do not care which, but all clients ask for one."""
+    """Settings for places that are not AWS's, too: no client guesses the region and how buckets are addressed there, or not the same."""
+    if "s3.endpoint" in settings:
+        settings = {"s3.path-style-access": "true", **settings}
     region = settings.get("s3.region") or settings.get("client.region") or ("us-east-1" if "s3.endpoint" in settings else "")
     return {**settings, "s3.region": region, "client.region": settings.get("client.region") or region} if region else dict(settings)
 

@@ -1,12 +1,11 @@
 """The driver of namespaces. Touches the world."""
 
-from contextlib import suppress
-
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.connection import Connections, namespace_marks, trouble_told
+from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.catalog.namespaces import ensure_namespace
 from flareiac_iceberg.catalog.pointers import namespace_properties
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
@@ -43,42 +42,43 @@ class NamespaceDriver:
         )
 
     def apply(self, request: ApplyRequest) -> Outcome:
-        """Creates the namespace where it is missing and sets its properties."""
-        from pyiceberg.exceptions import NamespaceAlreadyExistsError
-
+        """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only ``settle`` can tell what was
+        done.
+        """
         assert request.planned is not None, "what is created or updated is planned"
         planned, name = request.planned, request.planned["name"]
         try:
             spec = _catalog(planned, request.references)
             catalog = self._connections.get(spec)
-            with trouble_told(spec):
-                # A table of this apply may have brought it along, and an update finds it here.
-                with suppress(NamespaceAlreadyExistsError):
-                    catalog.create_namespace(name, namespace_marks(spec, request.key))
-                put = {key: planned["properties"][key] for key in request.payload["set"]}
-                if put or request.payload["remove"]:
-                    catalog.update_namespace_properties(name, set(request.payload["remove"]) or None, put)
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            return NotApplied(diagnostics=failure.diagnostics)
+        with trouble_told(spec):
+            # A table of this apply may have brought it along, and an update finds it here.
+            ensure_namespace(catalog, spec, name, request.key)
+            put = {key: planned["properties"][key] for key in request.payload["set"]}
+            if put or request.payload["remove"]:
+                catalog.update_namespace_properties(name, set(request.payload["remove"]) or None, put)
         return Applied(attributes=planned, identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")})
 
     def delete(self, request: ApplyRequest) -> Outcome:
-        """Drops the namespace if nothing is in it."""
+        """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
         from pyiceberg.exceptions import NamespaceNotEmptyError, NoSuchNamespaceError
 
         assert request.recorded is not None, "what is deleted is recorded"
         recorded, name = request.recorded, request.recorded.attributes["name"]
         try:
             spec = _catalog(recorded.attributes, request.references)
+            catalog = self._connections.get(spec)
+        except Failure as failure:
+            return NotApplied(diagnostics=failure.diagnostics)
+        try:
             with trouble_told(spec):
-                self._connections.get(spec).drop_namespace(name)
+                catalog.drop_namespace(name)
         except NoSuchNamespaceError:
             pass  # It is gone, as asked.
         except NamespaceNotEmptyError:
             why = 'Drop or move the tables in it first, or keep it: on_destroy = "retain" forgets it.'
-            return NotApplied(diagnostics=(error("FII042", f"The namespace {name} is not empty", why, address=request.address),))
-        except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            return NotApplied(diagnostics=(error("FII042", f"The namespace {name} is not empty", why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
     def settle(self, request: ApplyRequest) -> Outcome | None:

@@ -5,7 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.catalog.connection import Connections, namespace_marks, trouble_told
+from flareiac_iceberg.catalog.connection import Connections, trouble_told
+from flareiac_iceberg.catalog.namespaces import ensure_namespace
 from flareiac_iceberg.catalog.spec import RestCatalog
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
@@ -31,7 +32,7 @@ def create(connections: Connections, target: Target, what: Definition, location:
     from pyiceberg.table.sorting import SortOrder
 
     with trouble_told(target.catalog):
-        _ensure_namespace(catalog, target.namespace, namespace_marks(target.catalog, key))
+        ensure_namespace(catalog, target.catalog, target.namespace, key)
         try:
             catalog.create_table(
                 (*target.namespace.split("."), target.name),
@@ -43,23 +44,6 @@ def create(connections: Connections, target: Target, what: Definition, location:
             )
         except TableAlreadyExistsError as taken:
             raise Exists(target.full_name) from taken
-
-
-def _ensure_namespace(catalog: Any, namespace: str, marks: dict[str, str]) -> None:
-    """Makes a namespace that is missing. Another table of this apply, or another process, may be faster: the catalog has then refused
-    the second row of its properties, which is as good as having made it."""
-    from pyiceberg.exceptions import NamespaceAlreadyExistsError
-    from sqlalchemy.exc import IntegrityError
-
-    if catalog.namespace_exists(namespace):
-        return
-    try:
-        catalog.create_namespace(namespace, marks)
-    except NamespaceAlreadyExistsError:
-        return
-    except IntegrityError:
-        if not catalog.namespace_exists(namespace):
-            raise
 
 
 def commit(
@@ -120,7 +104,7 @@ def rename(connections: Connections, old: Target, new: Target, key: str) -> None
     from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 
     with trouble_told(old.catalog):
-        _ensure_namespace(catalog, new.namespace, namespace_marks(new.catalog, key))
+        ensure_namespace(catalog, new.catalog, new.namespace, key)
         try:
             catalog.rename_table((*old.namespace.split("."), old.name), (*new.namespace.split("."), new.name))
         except (TableAlreadyExistsError, NoSuchTableError) as taken:
@@ -133,7 +117,7 @@ def register(connections: Connections, target: Target, location: str, key: str) 
     from pyiceberg.exceptions import TableAlreadyExistsError
 
     with trouble_told(target.catalog):
-        _ensure_namespace(catalog, target.namespace, namespace_marks(target.catalog, key))
+        ensure_namespace(catalog, target.catalog, target.namespace, key)
         try:
             catalog.register_table((*target.namespace.split("."), target.name), location)
         except TableAlreadyExistsError as taken:
