@@ -7,11 +7,14 @@ A maintainer is pure: measuring is the driver's, time and holds are arguments.
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
+
+OPERATION: Final = "flareiac.operation"
+"""Key in a snapshot's summary: the id of the duty by which it was made. By it a repeated one is known, and one that was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

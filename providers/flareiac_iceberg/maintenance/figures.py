@@ -5,6 +5,7 @@
      "totals":    {"files", "bytes", "delete_files", "rows"}, from the newest snapshot's summary; None where it does not say
      "columns":   the types of all columns by path; None where compaction names none
      "ids":       a digest of all snapshots' ids
+     "marks":     by duty, the newest of our operations among the current snapshot and its ancestors: [its id, time of its commit]
      "history":   see ``history``; None where no expiry is declared
      "rewrite":   {"files", "small", "worn", "unfit": small or worn, "groups", "rewritten_files", "rewritten_bytes", "added_files",
                 "exact"} | {"few": n} | None

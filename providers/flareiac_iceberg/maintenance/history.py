@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
+from flareiac.sdk.maintenance import OPERATION
 
 MAIN: Final = "main"
 
@@ -60,6 +61,20 @@ class Expiry:
 
     snapshots: frozenset[int]
     refs: tuple[str, ...]
+
+
+def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, list[Data]]:
+    """By duty, the newest operation of ours on the way to the current snapshot: its id, and the time (ms since 1970) of its commit."""
+    found: dict[str, list[Data]] = {}
+    by_id = {item["snapshot-id"]: item for item in snapshots}
+    at, left = current, len(by_id)
+    while at in by_id and left:
+        item, left = by_id[at], left - 1
+        key = (item.get("summary") or {}).get(OPERATION)
+        if isinstance(key, str):
+            found.setdefault(key.partition("-")[0], [key, item.get("timestamp-ms") or 0])
+        at = item.get("parent-snapshot-id")
+    return found
 
 
 def history_data(history: History) -> Attributes:

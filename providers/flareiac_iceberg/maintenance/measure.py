@@ -14,7 +14,7 @@ from flareiac_iceberg.maintenance.aged_rows import Ages, Clock, clock
 from flareiac_iceberg.maintenance.figures import number, settings_digest
 from flareiac_iceberg.maintenance.filtering import Filter, filter_of
 from flareiac_iceberg.maintenance.grouping import Candidate, Groups, Sizing, grouped, sizing
-from flareiac_iceberg.maintenance.history import MAIN, History, Ref, history_data
+from flareiac_iceberg.maintenance.history import MAIN, History, Ref, history_data, marks
 from flareiac_iceberg.maintenance.manifests import Entry, Manifest
 from flareiac_iceberg.maintenance.settings import (
     DEFAULT_DELETE_TARGET,
@@ -88,6 +88,7 @@ def measure(table: Table, read: Read) -> Attributes:
         "totals": totals,
         "columns": _columns(metadata, wanted.get("compaction")),
         "ids": digest([item["snapshot-id"] for item in snapshots]),
+        "marks": marks(snapshots, table.current["snapshot-id"] if table.current else None),
         "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
     }
     return figures | _files(table, wanted, totals, now, read)

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from flareiac.sdk.maintenance import OPERATION
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.marks import commits
 
-OPERATION: Final = "flareiac.operation"
-"""Key in a snapshot's summary: the key of the operation that made it."""
 _DELETES: Final = ("total-position-deletes", "total-equality-deletes")
 
 

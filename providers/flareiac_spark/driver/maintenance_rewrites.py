@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from flareiac.sdk.maintenance import RewriteDataFiles, RewriteDeleteFiles
+from flareiac.sdk.maintenance import OPERATION, RewriteDataFiles, RewriteDeleteFiles
 from flareiac_spark.control import Maintained
-from flareiac_spark.driver.maintenance_marks import OPERATION, Bench, Step, outcome, steps, total
+from flareiac_spark.driver.maintenance_marks import Bench, Step, outcome, steps, total
 
 _PARTIAL = "partial-progress.enabled"
 _ZORDER = re.compile(r"\s*zorder\s*\((?P<columns>.*)\)\s*", re.IGNORECASE | re.DOTALL)

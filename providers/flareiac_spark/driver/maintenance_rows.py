@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from flareiac.sdk.maintenance import DeleteRows
+from flareiac.sdk.maintenance import OPERATION, DeleteRows
 from flareiac_spark.control import Maintained
 from flareiac_spark.driver.column_types import quote
-from flareiac_spark.driver.maintenance_marks import OPERATION, Bench, outcome, steps
+from flareiac_spark.driver.maintenance_marks import Bench, outcome, steps
 from flareiac_spark.driver.marks import carried
 from flareiac_spark.driver.refusal import Refusal
 

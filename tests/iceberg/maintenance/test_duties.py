@@ -73,6 +73,24 @@ def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(writt
     assert duties(written, other)["compaction"].id != duties(written, COMPACTION)["compaction"].id
 
 
+def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> None:
+    """The command died after the commit: the table itself says that it was done, and when."""
+    body = {"compaction": {"rewrite_all": True, "every": "30d"}}
+    first = duties(written, body)["compaction"]
+    assert first.due
+    table = written.table("n.t")
+    table.overwrite(table.scan().to_arrow(), snapshot_properties={"flareiac.operation": first.id})
+    written.append("n.t", [{"id": 9, "ts": None}])
+    now = measured(written, body)["measured_ms"]
+    again = duties(written, body, now=now + 6 * DAY)["compaction"]
+    assert (again.due, again.summary.startswith("ran 6d ago, at most once in 30d; waiting: all ")) == (False, True)
+    assert duties(written, body, now=now + 31 * DAY)["compaction"].due
+    assert duties(written, body, runs=run(first, now, failed="rows were lost"))["compaction"].due
+    assert not duties(written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY))["compaction"].due
+    other = {"compaction": body["compaction"] | {"delete_ratio": 0.5}}
+    assert duties(written, other)["compaction"].due
+
+
 @pytest.mark.parametrize("said", ["false", "no"])
 def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> None:
     """What is not true is false to Iceberg."""
