@@ -113,7 +113,7 @@ def load(
     desired = Desired(
         resources=evaluation.resources,
         outputs=outputs,
-        imports=imports(evaluation.module.imports, evaluation.resources, evaluation.scope, diagnostics),
+        imports=imports(evaluation.module.imports, evaluation.resources, evaluation.failed, evaluation.scope, diagnostics),
         removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
         variables={name: None if contains_sensitive(value) else to_data(value) for name, value in evaluation.variables.items()},
         unread=evaluation.unread,
@@ -208,6 +208,7 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
             f"{' -> '.join(cycle.nodes)}. Break the circle by writing one of these values out.",
             subject=first.header_span if isinstance(first, BlockNode) else first.name_span,
         )
+        evaluation.failed |= set(nodes)
         return []
     for name in order:
         if any(need in evaluation.failed for need in needs[name]):
@@ -330,9 +331,11 @@ def _instance(evaluation: _Evaluation, block: BlockNode, kind: ResourceType, ins
     decoded = decode_body(block.body, kind.schema, instance.scope, diagnostics, meta=_META)
     _refuse_sensitive(decoded, kind, address, diagnostics)
     attributes = dict(decoded.attributes)
+    if _errors_since(diagnostics, before):  # what is in error is not known either
+        return False
     if not is_known(attributes):
-        _refuse_unknown(decoded, block, address, diagnostics)
-    if _errors_since(diagnostics, before):
+        if f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:  # an error of another instance is told once
+            _refuse_unknown(decoded, block, address, diagnostics)
         return False
     _fill_connections(evaluation, kind, attributes, block, diagnostics)
     if _errors_since(diagnostics, before):

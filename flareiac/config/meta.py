@@ -1,6 +1,6 @@
 """Meta-arguments and the blocks about addresses: ``depends_on``, ``lifecycle``, ``import``, ``removed``. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from flareiac.config.variables import flag
 from flareiac.kernel.addresses import parse_address, render_key
@@ -63,8 +63,10 @@ def _attribute_path(traversal: Traversal) -> Path:
     return (traversal.root, *(step for step in traversal.steps if step is not None))
 
 
-def imports(blocks: Sequence[BlockNode], resources: Mapping[str, object], scope: Scope, diagnostics: Diagnostics) -> tuple[Import, ...]:
-    """The ``import`` blocks: which object becomes which instance."""
+def imports(
+    blocks: Sequence[BlockNode], resources: Mapping[str, object], failed: Container[str], scope: Scope, diagnostics: Diagnostics
+) -> tuple[Import, ...]:
+    """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until these are right."""
     found: list[Import] = []
     for block in blocks:
         to, name = block.body.attribute("to"), block.body.attribute("id")
@@ -74,8 +76,11 @@ def imports(blocks: Sequence[BlockNode], resources: Mapping[str, object], scope:
             )
             continue
         address = _address(to.expr)
+        parsed = None if address is None else parse_address(address)
         value = evaluate(name.expr, scope, diagnostics)
-        if address is None or parse_address(address) is None or address not in resources:
+        if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
+            continue
+        if address is None or parsed is None or address not in resources:
             diagnostics.error(
                 "FIC074", "An import goes to a declared resource", "Declare the block that the object is to become.", subject=to.expr.span
             )

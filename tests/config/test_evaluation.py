@@ -201,3 +201,22 @@ def test_meta_arguments_that_can_not_be_read(evaluate: Evaluator, meta: str, cod
 def test_a_link_that_leads_nowhere_is_told(evaluate: Evaluator) -> None:
     (evaluate.root / "gone.flare.hcl").symlink_to(evaluate.root / "nowhere")
     assert evaluate.codes(table("a")) == ["FIC005"]
+
+
+IMPORT = 'import {{\n  to = {}\n  id = "lake.a.t"\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (table("t", "nope = 1") + IMPORT.format("table.t"), ["FIL201"]),
+        (table("t", 'count = 2\n  partition_by = [truncat(3, "id")]') + IMPORT.format("table.t[1]"), ["FIL120"]),
+        (table("t", "comment = local.a") + "locals {\n  a = local.b\n  b = local.a\n}\n" + IMPORT.format("table.t"), ["FIC051"]),
+        (table("t", 'partition_by = [truncat(3, "id")]') + IMPORT.format("table.t"), ["FIL120"]),
+        (table("t", 'partition_by = [day("ts")]\n  column "ts" { type = "timestamp" }'), ["FII053"]),
+        (table("t", 'renamed = { a = "s" }\n  column "s" {\n    type = "txt"\n    default = 1\n  }'), ["FII053"]),
+        (table("t") + IMPORT.format("table.other"), ["FIC074"]),
+    ],
+)
+def test_what_follows_from_another_error_is_not_told(evaluate: Evaluator, text: str, codes: list[str]) -> None:
+    assert evaluate.codes(text) == codes

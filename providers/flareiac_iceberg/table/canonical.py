@@ -11,7 +11,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.catalog.spec import plain_text
-from flareiac_iceberg.column_types import TypeTextError, parse
+from flareiac_iceberg.column_types import Primitive, TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
@@ -56,6 +56,8 @@ RESERVED_PROPERTIES: Final = {
     "default-partition-spec": "Iceberg sets it",
     "default-sort-order": "Iceberg sets it",
 }
+_UNREAD: Final = "?"
+"""The type of a column whose type has been reported as an error."""
 _NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
 
 
@@ -63,7 +65,10 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     """Canonical attributes; what is wrong is reported and replaced by something that lets checking go on."""
     wanted = decoded.attributes
     _refuse_unknown(wanted, diagnostics)
-    columns = _columns(wanted.get("column"), wanted.get("format_version"), diagnostics)
+    declared = _columns(wanted.get("column"), wanted.get("format_version"), diagnostics)
+    # Where the type of a column is not known, nothing that names columns can be judged.
+    unread = declared is not None and any(column.type == _UNREAD for column in declared.values())
+    columns = None if unread else declared
     place: Attributes = {
         "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
         "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
@@ -85,7 +90,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "location": wanted.get("location"),
         "tags": _sorted(wanted.get("tags")),
         "on_destroy": wanted.get("on_destroy") or "retain",
-        "renamed": _renamed(wanted.get("renamed"), columns, diagnostics),
+        "renamed": {} if unread else _renamed(wanted.get("renamed"), columns, diagnostics),
         **branches_and_tags(wanted, diagnostics),
         "engine": wanted.get("engine"),
         **canonical_blocks(wanted, _surroundings(wanted, columns, fields), diagnostics),
@@ -125,7 +130,7 @@ def _refuse_unknown(wanted: Attributes, diagnostics: Diagnostics) -> None:
         for name, value in column.items():
             if _has_unknown(value):
                 _unknown(("column", label, name), diagnostics)
-                column[name] = "string" if name == "type" else None
+                column[name] = None
 
 
 def _has_unknown(value: Data) -> bool:
@@ -187,10 +192,10 @@ def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics
     for name, block in blocks.items():
         _column_name(name, lower, diagnostics)
         try:
-            kind, required = parse(block["type"])
+            kind, required = (Primitive(_UNREAD), False) if block["type"] is None else parse(block["type"])
         except TypeTextError as trouble:
             diagnostics.error("FII053", f'The type of column "{name}" is not valid', str(trouble), attribute=("column", name, "type"))
-            kind, required = parse("string")
+            kind, required = Primitive(_UNREAD), False
         levels = flatten(name, kind, required)
         tags = _column_tags(name, block.get("tags"), diagnostics)
         default = _default(name, levels[name].type, block.get("default"), version, diagnostics)
@@ -200,7 +205,7 @@ def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics
 
 
 def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diagnostics) -> Data:
-    if value is None:
+    if value is None or kind == _UNREAD:
         return None
     if version != DEFAULTS_SINCE:
         why = (
