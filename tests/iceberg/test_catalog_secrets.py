@@ -126,6 +126,7 @@ def test_a_token_of_a_strange_answer_is_not_shown(tmp_path: Path, monkeypatch: p
             return
         outcome = lake.carry_out("table.t", lake.plan("table.t", BODY))
         assert isinstance(outcome, NotApplied)
+        assert outcome.diagnostics[0].code == "FII011"
         assert "token_type" in outcome.diagnostics[0].detail
         assert HIDDEN not in str(outcome)
 

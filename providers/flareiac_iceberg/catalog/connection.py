@@ -36,7 +36,7 @@ class Connections:
         """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises ``Failure``."""
         with self._lock:
             if spec not in self._open:
-                with trouble_told(spec):
+                with trouble_told(spec, opening=True):
                     self._open[spec] = _open(spec)
             return self._open[spec]
 
@@ -111,31 +111,34 @@ def _sqlalchemy_uri(spec: PostgresCatalog) -> str:
 
 
 @contextmanager
-def trouble_told(spec: CatalogSpec) -> Iterator[None]:
-    """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes."""
+def trouble_told(spec: CatalogSpec, *, opening: bool = False) -> Iterator[None]:
+    """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes.
+
+    ``opening``: no change is asked for yet, so none can have been made.
+    """
     match spec:
         case SqliteCatalog() | PostgresCatalog():
-            with _database_told(spec):
+            with _database_told(spec, opening=opening):
                 yield
         case RestCatalog():
-            with _server_told(spec):
+            with _server_told(spec, opening=opening):
                 yield
         case GlueCatalog():
-            with _aws_told(spec):
+            with _aws_told(spec, opening=opening):
                 yield
         case _:
             assert_never(spec)
 
 
 @contextmanager
-def _database_told(spec: SqliteCatalog | PostgresCatalog) -> Iterator[None]:
+def _database_told(spec: SqliteCatalog | PostgresCatalog, *, opening: bool) -> Iterator[None]:
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
     try:
         yield
     except DBAPIError as trouble:
         lost = isinstance(spec, PostgresCatalog) and trouble.connection_invalidated
-        raise Failure(_told(spec, str(trouble.orig or trouble), known=not lost)) from trouble
+        raise Failure(_told(spec, str(trouble.orig or trouble), known=opening or not lost)) from trouble
     except SQLAlchemyError as trouble:
         raise Failure(unwritable(spec, str(trouble))) from trouble
     except OSError as trouble:
@@ -143,7 +146,7 @@ def _database_told(spec: SqliteCatalog | PostgresCatalog) -> Iterator[None]:
 
 
 @contextmanager
-def _server_told(spec: RestCatalog) -> Iterator[None]:
+def _server_told(spec: RestCatalog, *, opening: bool) -> Iterator[None]:
     from pyiceberg.exceptions import CommitFailedException, RESTError
     from requests import RequestException
 
@@ -152,7 +155,7 @@ def _server_told(spec: RestCatalog) -> Iterator[None]:
     except CommitFailedException:
         raise
     except (RESTError, RequestException, OSError, ValueError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {_said(trouble)}", known=_is_refusal(trouble))) from trouble
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {_said(trouble)}", known=opening or _is_refusal(trouble))) from trouble
 
 
 def _is_refusal(trouble: Exception) -> bool:
@@ -172,7 +175,7 @@ def _said(trouble: Exception) -> str:
 
 
 @contextmanager
-def _aws_told(spec: GlueCatalog) -> Iterator[None]:
+def _aws_told(spec: GlueCatalog, *, opening: bool) -> Iterator[None]:
     from botocore.exceptions import BotoCoreError, ClientError
     from botocore.parsers import ResponseParserError
 
@@ -181,9 +184,9 @@ def _aws_told(spec: GlueCatalog) -> Iterator[None]:
     except ClientError as trouble:
         # An answer of 500 and more does not tell whether the change was made.
         known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
-        raise Failure(_told(spec, str(trouble), known=known)) from trouble
+        raise Failure(_told(spec, str(trouble), known=opening or known)) from trouble
     except (BotoCoreError, ResponseParserError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {said(trouble)}", known=False)) from trouble
+        raise Failure(_told(spec, f"{type(trouble).__name__}: {said(trouble)}", known=opening)) from trouble
     except OSError as trouble:
         raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
 
