@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 
 from flareiac.app.bench import Bench
 from flareiac.app.locate import located
 from flareiac.app.plan import PlanReport, PlanRequest, plan
-from flareiac.app.upkeep import decide
+from flareiac.app.upkeep import Deciding
 from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.maintain import Upkeep
@@ -149,7 +148,7 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
         driver=bench.driver,
         types=bench.installed.registry.types,
         observe=bench.observe,
-        upkeep=Upkeep(decide=partial(decide, bench), perform=bench.perform, clock=time.time),
+        upkeep=Upkeep(decide=Deciding(bench).decide, perform=bench.perform, clock=time.time),
         project=bench.project,
         emit=conduct.emit,
         cancel=conduct.cancel,

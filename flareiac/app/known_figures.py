@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Mapping
 
+from flareiac import __version__
 from flareiac.kernel.data import Attributes
 from flareiac.lang import user_cache
 
@@ -23,4 +24,4 @@ def remember(lineage: str, workspace: str, figures: Mapping[str, Attributes]) ->
 
 
 def _name(lineage: str, workspace: str) -> str:
-    return f"figures-{lineage}-{workspace}.json"
+    return f"figures-{__version__}-{lineage}-{workspace}.json"  # another version looks at other figures

@@ -24,35 +24,47 @@ from flareiac.sdk.provider import Observation, Present, Question, ReadRequest, U
 from flareiac.sdk.references import References, Resolved
 
 
-def decide(bench: Bench, asked: Asked) -> Duty | None:
-    """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
-    address, snapshot, types = asked.resource.address, asked.snapshot, bench.installed.registry.types
-    record = snapshot.resources[address]
-    references: dict[str, References] = {address: asked.request.references}
-    for other, held in snapshot.resources.items():
-        if held.type not in types:
-            continue
-        around = _references(asked, held)
-        if any(claim.subject == address for claim in recorded_claims(other, held, types, around)):
-            references[other] = around
-    users = {address: record} | {other: snapshot.resources[other] for other in references}
-    observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
-    itself = observed.get(address)
-    if not isinstance(itself, Present):
-        raise Failure(_not_there(address, itself))
-    resource = replace(asked.resource, identity=itself.identity)
-    figures, troubles = bench.measure([_measurement(resource, asked.request.references)])
-    if address not in figures:
-        raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
-    everything = dues.Around(
-        types=types,
-        holds=dues.holds(replace(snapshot, resources=users), observed, types, references),
-        taken=occupied(asked.plan.references, snapshot, observed, types, bench.project),
-        project=bench.project,
-        time=time.time(),
-    )
-    found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, everything)
-    return next((duty for duty in found if duty.name == asked.name), None)
+class Deciding:
+    """Decides for one plan. Safe to use from several threads."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._used: dict[str, tuple[ResourceRecord, frozenset[str]]] = {}
+
+    def decide(self, asked: Asked) -> Duty | None:
+        """The duty as it is now, None where it is no longer declared. Raises ``Failure``."""
+        bench, snapshot, address = self._bench, asked.snapshot, asked.resource.address
+        types, record = bench.installed.registry.types, snapshot.resources[address]
+        users = {address: record} | {other: held for other, held in snapshot.resources.items() if address in self._uses(asked, held)}
+        references = {other: _references(asked, held) for other, held in users.items()} | {address: asked.request.references}
+        observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
+        itself = observed.get(address)
+        if not isinstance(itself, Present):
+            raise Failure(_not_there(address, itself))
+        resource = replace(asked.resource, identity=itself.identity)
+        figures, troubles = bench.measure([_measurement(resource, asked.request.references)])
+        if address not in figures:
+            raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
+        around = dues.Around(
+            types=types,
+            holds=dues.holds(replace(snapshot, resources=users), observed, types, references),
+            taken=occupied(asked.plan.references, snapshot, observed, types, bench.project),
+            project=bench.project,
+            time=time.time(),
+        )
+        found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
+        return next((duty for duty in found if duty.name == asked.name), None)
+
+    def _uses(self, asked: Asked, record: ResourceRecord) -> frozenset[str]:
+        """What a record claims something of; found out once for as long as it stays as it is."""
+        known = self._used.get(record.address)
+        if known is not None and known[0] is record:
+            return known[1]
+        types = self._bench.installed.registry.types
+        claims = recorded_claims(record.address, record, types, _references(asked, record)) if record.type in types else ()
+        found = frozenset(claim.subject for claim in claims)
+        self._used[record.address] = record, found
+        return found
 
 
 def _references(asked: Asked, record: ResourceRecord) -> References:

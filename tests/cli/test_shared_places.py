@@ -119,6 +119,17 @@ def test_a_table_of_nobody_in_another_namespace(here: Here) -> None:
     assert here.due(block) == {"table.one": "the table far.away has files in the same place"}
 
 
+def test_a_neighbour_that_comes_after_the_plan_is_seen_before_anything_is_removed(here: Here) -> None:
+    here.apply(block := table("one", "n.t", ORPHANS))
+    assert here.due(block) == {"table.one": "due"}
+    catalog = here.other("x")
+    own = catalog.load_table("n.t")
+    catalog.create_namespace("far")
+    catalog.create_table("far.guest", schema=own.schema(), location=f"{own.location()}/guest")
+    catalog.close()
+    assert "orphan_removal is no longer due: the table far.guest has files in the same place" in here.command("apply", "p")
+
+
 def test_what_was_dropped_stays_until_it_is_purged(here: Here) -> None:
     old = table("old", "n.t", 'on_destroy = "drop"')
     here.apply(old)

@@ -20,15 +20,15 @@ def declared(lake: Lake, body: Mapping[str, Any]) -> Attributes:
     return lake.canonical("table", "t", {**ORDERS, **body})
 
 
-def measured(lake: Lake, body: Mapping[str, Any], known: Attributes | None = None) -> Attributes:
+def measured(lake: Lake, body: Mapping[str, Any], known: Attributes | None = None, *, address: str = "table.t") -> Attributes:
     """The figures of the table as it is now."""
     attributes = declared(lake, body)
-    observed = lake.read("table.t", attributes)
+    observed = lake.read(address, attributes)
     assert isinstance(observed, Present), observed
     driver = lake.session.driver("table")
     assert isinstance(driver, Measuring)
     return driver.measure(
-        MeasureRequest(address="table.t", attributes=attributes, identity=observed.identity, references=lake.references, known=known or {})
+        MeasureRequest(address=address, attributes=attributes, identity=observed.identity, references=lake.references, known=known or {})
     )
 
 

@@ -1,0 +1,75 @@
+"""Whose files are below a table's location, by every kind of catalog that can tell of all its tables at once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac_iceberg.catalog.spec import CatalogSpec
+from flareiac_iceberg.maintenance import listing
+from tests.iceberg.lake import columns
+from tests.iceberg.maintenance.upkeep import duties, measured
+from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
+
+pytestmark = [
+    # Clients of servers leave their sockets to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    made = Servers(tmp_path_factory.mktemp("servers"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=[kind for kind in KINDS if kind != "rest"])
+def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
+    with kind_lake(request.param, tmp_path, servers, request) as made:
+        yield made
+
+
+def test_a_guest_in_another_namespace_is_seen(lake: KindLake) -> None:
+    body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
+    lake.apply("table.t", body)
+    assert measured(lake, body)["under"] == []
+    far = f"{lake.namespace}_far"
+    with lake.opened() as catalog:
+        catalog.create_namespace(far)
+        own = catalog.load_table(f"{lake.namespace}.t")
+        catalog.create_table(f"{far}.guest", schema=own.schema(), location=f"{own.location()}/guest")
+    assert measured(lake, body)["under"] == [f"{far}.guest"]
+
+
+def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
+    bodies = {f"table.t{number}": body | {"name": f"t{number}"} for number in range(3)}
+    for address, each in bodies.items():
+        lake.apply(address, each)
+    asked: list[CatalogSpec] = []
+
+    def nothing(catalog: CatalogSpec) -> dict[tuple[str, ...], tuple[str, str]]:
+        asked.append(catalog)
+        return {}
+
+    monkeypatch.setattr(listing, "everything_in", nothing)
+    for _ in range(2):
+        lake.prefetch(lake.read_request(address, lake.canonical("table", address[6:], each)) for address, each in bodies.items())
+        for address, each in bodies.items():
+            assert measured(lake, each, address=address)["under"] == []
+    assert len(asked) == 2
+
+
+def test_a_catalog_that_does_not_tell_keeps_its_files(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_catalog: CatalogSpec) -> None:
+        raise Failure(error("FII010", "The catalog can not be read", "You may not list databases."))
+
+    body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}, "snapshot_expiry": {}}
+    lake.apply("table.t", body)
+    monkeypatch.setattr(listing, "everything_in", refuse)
+    found = duties(lake, body)["orphan_removal"]
+    assert not found.due
+    assert [item.code for item in found.diagnostics] == ["FII165"]
+    assert "You may not list databases." in found.diagnostics[0].detail
