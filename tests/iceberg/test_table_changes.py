@@ -1,6 +1,7 @@
 """Tables from plan to commit: each kind of change, with rows that stay readable."""
 
 import datetime as dt
+import json
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +354,70 @@ def test_wrong_blocks_are_found_before_anything_is_asked(lake: Lake, body: dict[
     with pytest.raises(Rejected) as caught:
         lake.canonical("table", "orders", body)
     assert code in caught.value.codes
+
+
+MAPPING = "schema.name-mapping.default"
+NAMES = [
+    {"field-id": 1, "names": ["id"]},
+    {"field-id": 2, "names": ["a", "A"], "fields": [{"field-id": 5, "names": ["zip"]}]},
+    {"field-id": 4, "names": ["l"], "fields": [{"field-id": 6, "names": ["element"]}]},
+]
+"""Of a table whose column ``n`` (3) is not found in files without ids."""
+
+
+@pytest.fixture
+def mapped(lake: Lake) -> Lake:
+    body = {"namespace": "n", "column": columns(id="long", a="struct<zip: string>", n="int", l="list<int>")}
+    lake.apply("table.t", body)
+    with lake.table("n.t").transaction() as change:
+        change.set_properties({MAPPING: json.dumps(NAMES)})
+    return lake
+
+
+def names_of(lake: Lake) -> dict[str, list[str]]:
+    """The names of each field in a table's mapping, by the field's path, or by its id where the column is gone."""
+    table = lake.table("n.t")
+    mapping = table.name_mapping()
+    assert mapping is not None
+    found: dict[str, list[str]] = {}
+    rows = list(mapping)
+    while rows:
+        row = rows.pop()
+        assert row.field_id is not None
+        found[table.schema().find_column_name(row.field_id) or str(row.field_id)] = list(row.names)
+        rows += row.fields
+    return found
+
+
+def test_names_in_files_without_ids_follow_the_columns(mapped: Lake) -> None:
+    body = {
+        "namespace": "n",
+        "column": columns(id="long", b="struct<post: string, city: string>", n="int", l="list<int>", m="map<string, int>"),
+        "renamed": {"a": "b", "a.zip": "b.post"},
+    }
+    mapped.apply("table.t", body)
+    rest = {"id": ["id"], "l": ["l"], "l.element": ["element"], "m": ["m"], "m.key": ["key"], "m.value": ["value"]}
+    assert names_of(mapped) == rest | {"b": ["a", "A", "b"], "b.post": ["zip", "post"], "b.city": ["city"]}
+    assert mapped.plan("table.t", body).action is Action.NO_OP
+
+
+def test_names_in_files_without_ids_keep_their_meaning(mapped: Lake) -> None:
+    """What such files have of a column that was renamed or dropped is never read as another one's."""
+    rest = {"l": ["l"], "l.element": ["element"]}
+    body: dict[str, Any] = {"namespace": "n", "column": columns(key="long", n="int", l="list<int>")}
+    mapped.apply("table.t", body | {"renamed": {"id": "key"}})
+    mapped.apply("table.t", body | {"column": {**body["column"], **columns(id="string", a="string")}})
+    assert names_of(mapped) == rest | {"key": ["id", "key"], "2": ["a", "A"], "5": ["zip"]}
+
+
+@pytest.mark.parametrize("text", ["x", "7", "[7]", json.dumps(NAMES)])
+def test_names_that_are_declared_or_no_names_are_left_alone(mapped: Lake, text: str) -> None:
+    body: dict[str, Any] = {"namespace": "n", "column": columns(id="long", a="struct<zip: string>", n="int", l="list<int>")}
+    declared = body if text == "x" else body | {"properties": {MAPPING: text}}
+    with mapped.table("n.t").transaction() as change:
+        change.set_properties({MAPPING: text})
+    mapped.apply("table.t", declared)
+    wider = declared | {"column": {**body["column"], **columns(more="int")}}
+    mapped.apply("table.t", wider)
+    assert mapped.table("n.t").properties[MAPPING] == text
+    assert mapped.plan("table.t", wider).action is Action.NO_OP

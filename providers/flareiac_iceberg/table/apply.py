@@ -337,7 +337,7 @@ class TableDriver:
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:
-                self._commit(target, found, changes, empty=request.payload["empty"])
+                self._commit(target, found, changes, planned, empty=request.payload["empty"])
             except Conflict:
                 request.progress(f"{target.full_name}: another writer committed first, trying again ({attempt + 1})")
             else:
@@ -347,10 +347,12 @@ class TableDriver:
             pause = min(pause * 2, _LONGEST_PAUSE)
         return NotApplied(diagnostics=(_starved(target),))
 
-    def _commit(self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], *, empty: bool) -> None:
+    def _commit(
+        self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], planned: Attributes, *, empty: bool
+    ) -> None:
         metadata = found[1]
         start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None
-        made = updates(metadata, changes, start)
+        made = updates(metadata, changes, start, planned["properties"] or ())
         commit(self._connections, target, found, made, requirements(metadata, made, empty=empty))
 
     def _start(self, target: Target, metadata: Attributes, changes: tuple[Change, ...]) -> Attributes:

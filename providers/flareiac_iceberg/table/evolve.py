@@ -1,11 +1,11 @@
 """Turns typed changes into the updates of one Iceberg commit (their JSON form), from the metadata that they apply to. Pure."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.column_types import ColumnType, List, Map, Primitive, Struct, parse
-from flareiac_iceberg.table import branches
+from flareiac_iceberg.table import branches, name_mapping
 from flareiac_iceberg.table.changes import (
     AddColumn,
     AddPartitionField,
@@ -187,10 +187,12 @@ def new_order(fields: Iterable[SortField], ids: dict[str, int], order_id: int = 
     return {"order-id": order_id if rows else 0, "fields": rows}
 
 
-def updates(metadata: Attributes, changes: Iterable[Change], start: Attributes | None = None) -> list[Attributes]:
+def updates(
+    metadata: Attributes, changes: Iterable[Change], start: Attributes | None = None, declared: Collection[str] = ()
+) -> list[Attributes]:
     """The updates that carry out these changes, in the order that Iceberg needs: format, schema, layout, properties, branches and tags.
 
-    ``start``: an empty snapshot for branches of a table without rows.
+    ``start``: an empty snapshot for branches of a table without rows. ``declared``: the properties that are as somebody wrote them.
     """
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])
@@ -204,9 +206,19 @@ def updates(metadata: Attributes, changes: Iterable[Change], start: Attributes |
     found += _schema_updates(metadata, draft, _identifier(metadata, ids, steps))
     found += _spec_updates(metadata, steps, ids, version)
     found += _order_updates(metadata, steps, ids)
-    found += _property_updates(metadata.get("properties") or {}, steps)
+    mapping = {} if name_mapping.PROPERTY in declared else _mapping(metadata, draft)
+    found += _property_updates(metadata.get("properties") or {}, steps, mapping)
     found += branches.updates(metadata, steps, start)
     return found
+
+
+def _mapping(metadata: Attributes, draft: SchemaDraft) -> dict[str, str]:
+    """The table's name mapping as a property, where it has one and its columns change."""
+    mapping = (metadata.get("properties") or {}).get(name_mapping.PROPERTY)
+    old = schema_of(metadata)
+    if mapping is None or old["fields"] == draft.fields:
+        return {}
+    return {name_mapping.PROPERTY: name_mapping.followed(mapping, old["fields"], draft.fields)}
 
 
 def version_after(metadata: Attributes, changes: Iterable[Change]) -> int:
@@ -351,8 +363,8 @@ def _order_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[st
     return [add, {"action": "set-default-sort-order", "sort-order-id": order["order-id"]}]
 
 
-def _property_updates(properties: Attributes, steps: tuple[Change, ...]) -> list[Attributes]:
-    after = dict(properties)
+def _property_updates(properties: Attributes, steps: tuple[Change, ...], mapping: Mapping[str, str]) -> list[Attributes]:
+    after = {**properties, **mapping}
     for change in steps:
         _set_properties(after, change)
     written = {name: value for name, value in after.items() if properties.get(name) != value}
