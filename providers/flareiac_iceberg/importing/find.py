@@ -178,7 +178,7 @@ def _sayable(observed: Present, place: Place, references: References, project: P
     """The decoded body of the block that plans empty, with notes on what it had to leave out; None where there is no such block."""
     body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
     notes = [
-        f"The column {path} is left out and not managed: the dots of a path separate levels, so its name can not be written."
+        f"The column {path} is left out and not managed: a name with a dot, or none at all, can not be written."
         for path in observed.identity["unsayable"]
     ]
     for name in ("partition_by", "sort_by"):
