@@ -3,7 +3,7 @@
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,10 +12,11 @@ from flareiac.app.bench import Bench
 from flareiac.app.steer import references_of
 from flareiac.applying.recording import Loaded, Recording
 from flareiac.applying.requests import encode_request
-from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, ReadRequest, Reviving, Unreadable
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease
 
 
@@ -33,14 +34,15 @@ def undrop(
         record = _chosen(bench, loaded.snapshot, wanted)
         driver = _reviving(bench, record)
         address = record.address
+        then = references_of(loaded.snapshot, record)
         request = ApplyRequest(
             key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/undrop/{address}",
             address=address,
             action="revive",
             planned=record.attributes,
             recorded=record.recorded(),
-            payload=None,
-            references=references_of(loaded.snapshot, record),
+            payload={"then": {address: item.attributes for address, item in then.items()}},
+            references={**then, **_now(bench, loaded.snapshot, then)},
             cancel=threading.Event(),
             progress=progress,
         )
@@ -79,6 +81,16 @@ def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
             raise Failure(diagnostic)
         case found:
             return isinstance(found, Missing)
+
+
+def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict[str, Resolved]:
+    """The same as the configuration declares it by now: a catalog may have got another token since. One with errors tells nothing."""
+    diagnostics = Diagnostics()
+    try:
+        declared = bench.load_configuration(snapshot, diagnostics).desired.resources
+    except Failure:
+        return {}
+    return {} if diagnostics.has_errors else {address: declared[address].resolved() for address in then if address in declared}
 
 
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:

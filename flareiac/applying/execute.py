@@ -20,7 +20,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType, Settling
+from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType, Reviving, Settling
 from flareiac.sdk.state import LockLost
 
 _STATE_ONLY = (Verb.FORGET, Verb.RECORD)
@@ -284,7 +284,9 @@ def _record_only(
     execution: Execution, resource: PlannedResource, operation: Operation, request: ApplyRequest, record: ResourceRecord | None
 ) -> None:
     if operation.verb is Verb.FORGET:
-        execution.recording.succeed(operation.id, resource.address, None, forgotten=True)
+        # What is gone and not there any more, as opposed to what only its block is gone of: nobody else knows where it was.
+        lost = resource.observed is None and isinstance(execution.driver(resource.provider, resource.type), Reviving)
+        execution.recording.succeed(operation.id, resource.address, record if lost else None, forgotten=True)
         return
     identity = {**(record.identity if record else {}), **resource.identity}
     computed = execution.types[resource.type].computed

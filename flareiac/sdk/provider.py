@@ -377,7 +377,8 @@ class Reviving(Protocol):
 
     def revive(self, request: ApplyRequest) -> Outcome:
         """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its attributes are what is recorded
-        from now on. ``action`` is ``revive``, also when it is settled.
+        from now on. ``action`` is ``revive``, also when it is settled. ``request.references`` are as declared now, where they still are;
+        ``request.payload`` has in ``then``, by address, their attributes when it was recorded.
         """
         ...
 

@@ -204,7 +204,8 @@ def test_a_dropped_table_comes_back(lake: KindLake) -> None:
     driver = lake.session.driver("table")
     assert isinstance(driver, Reviving)
     lake.state["table.orders"] = Recorded(attributes=deleted.attributes, identity=deleted.identity)
-    request = dataclasses.replace(lake.request("table.orders", lake.plan("table.orders", orders(lake))), action="revive", planned=None)
+    asked = lake.request("table.orders", lake.plan("table.orders", orders(lake)))
+    request = dataclasses.replace(asked, action="revive", planned=None, payload={"then": {}})
     for _ in range(2):
         revived = driver.revive(request)
         assert isinstance(revived, Applied), revived

@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Outcome, Recorded, Reviving
-from tests.iceberg.lake import Lake, columns
+from tests.iceberg.lake import CATALOG, Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long"), "on_destroy": "drop"}
 
@@ -27,7 +27,7 @@ def dropped(lake: Lake, request: pytest.FixtureRequest) -> tuple[Lake, ApplyRequ
     assert outcome.revivable
     del lake.state["table.t"]
     recorded = Recorded(attributes=outcome.attributes, identity=outcome.identity)
-    return lake, replace(asked, action="revive", planned=outcome.attributes, recorded=recorded, payload=None)
+    return lake, replace(asked, action="revive", planned=outcome.attributes, recorded=recorded, payload={"then": {}})
 
 
 def revive(lake: Lake, request: ApplyRequest) -> Outcome:
@@ -71,5 +71,143 @@ def test_metadata_that_is_gone_or_broken_is_told(dropped: tuple[Lake, ApplyReque
             location.write_text(damaged)
         outcome = revive(lake, request)
         assert isinstance(outcome, NotApplied), damaged
-        assert outcome.diagnostics[0].code in ("FII012", "FII088")
+        assert [item.code for item in outcome.diagnostics] == ["FII095"]
     assert not lake.other().table_exists("n.t")
+
+
+WRITTEN = pytest.mark.parametrize("dropped", [2], indirect=True)
+"""What other programs write to, which pyiceberg does to this version."""
+
+
+def refused(lake: Lake, request: ApplyRequest) -> list[str]:
+    outcome = revive(lake, request)
+    assert isinstance(outcome, NotApplied)
+    assert not lake.other().table_exists("n.t")
+    return [item.code for item in outcome.diagnostics]
+
+
+def known(request: ApplyRequest) -> Path:
+    assert request.recorded is not None
+    return Path(urlparse(request.recorded.identity["metadata_location"]).path)
+
+
+def knowing(request: ApplyRequest, **identity: str) -> ApplyRequest:
+    assert request.recorded is not None
+    return replace(request, recorded=replace(request.recorded, identity={**request.recorded.identity, **identity}))
+
+
+@WRITTEN
+def test_under_another_name_it_is_not_entered_twice(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    lake.other().create_namespace("m")
+    lake.other().rename_table("n.t", "m.u")
+    lake.append("m.u", [{"id": 2}])
+    assert refused(lake, request) == ["FII097"]
+    assert lake.rows("m.u") == [{"id": 2}, {"id": 1}]
+
+
+@WRITTEN
+def test_what_others_wrote_later_comes_back_too(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    for number in (2, 3):
+        lake.append("n.t", [{"id": number}])
+    lake.other().drop_table("n.t")
+    folder = known(request).parent
+    (folder / "00099-torn.metadata.json").write_text("{")
+    outcome = revive(lake, request)
+    assert isinstance(outcome, Applied)
+    assert outcome.messages[0] == "lake.n.t is back, with 3 rows"
+    assert "is its last metadata file; the state knew" in outcome.messages[1]
+    assert sorted(row["id"] for row in lake.rows("n.t")) == [1, 2, 3]
+
+
+@WRITTEN
+def test_the_way_to_a_later_file_may_be_longer_than_its_log(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    with lake.table("n.t").transaction() as change:
+        change.set_properties({"write.metadata.previous-versions-max": "1"})
+    for number in (2, 3, 4):
+        lake.append("n.t", [{"id": number}])
+    lake.other().drop_table("n.t")
+    outcome = revive(lake, request)
+    assert isinstance(outcome, Applied)
+    assert outcome.messages[0] == "lake.n.t is back, with 4 rows"
+
+
+@WRITTEN
+def test_when_the_known_file_was_cleaned_up_the_last_one_counts(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    lake.append("n.t", [{"id": 2}])
+    lake.other().drop_table("n.t")
+    known(request).unlink()
+    outcome = revive(lake, request)
+    assert isinstance(outcome, Applied)
+    assert outcome.messages[0] == "lake.n.t is back, with 2 rows"
+
+
+@WRITTEN
+def test_a_later_file_of_another_course_of_things_is_passed_over(dropped: tuple[Lake, ApplyRequest]) -> None:
+    """The table was set back by registering an earlier file, and went on from there."""
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    abandoned = lake.table("n.t").metadata_location
+    lake.append("n.t", [{"id": 2}])
+    lake.append("n.t", [{"id": 3}])
+    lake.other().drop_table("n.t")
+    lake.other().register_table("n.t", abandoned)
+    lake.append("n.t", [{"id": 4}])
+    last = lake.table("n.t").metadata_location
+    lake.other().drop_table("n.t")
+    outcome = revive(lake, knowing(request, metadata_location=last))
+    assert isinstance(outcome, Applied)
+    assert "was passed over: it is of this table and later, but was not made from" in outcome.messages[1]
+    assert sorted(row["id"] for row in lake.rows("n.t")) == [1, 4]
+
+
+@WRITTEN
+def test_two_last_files_are_for_a_person_to_decide(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    assert isinstance(revive(lake, request), Applied)
+    lake.append("n.t", [{"id": 2}])
+    last = Path(urlparse(lake.table("n.t").metadata_location).path)
+    lake.other().drop_table("n.t")
+    (last.parent / f"{last.name.partition('-')[0]}-lost.metadata.json").write_text(last.read_text())
+    assert refused(lake, request) == ["FII098"]
+
+
+@pytest.mark.parametrize("lost", ["data/*.parquet", "metadata/*-m0.avro", "metadata/snap-*.avro"])
+def test_a_table_without_its_files_does_not_come_back(dropped: tuple[Lake, ApplyRequest], lost: str) -> None:
+    lake, request = dropped
+    for file in known(request).parents[1].glob(lost):
+        file.unlink()
+    assert refused(lake, request) == ["FII096"]
+
+
+def test_a_catalog_that_means_another_place_by_now_is_not_touched(dropped: tuple[Lake, ApplyRequest], tmp_path: Path) -> None:
+    lake, request = dropped
+    then = request.references[CATALOG].attributes
+    moved = {**then, "uri": f"sqlite:///{tmp_path}/other.db", "place": f"sqlite:///{tmp_path}/other.db#lake"}
+    now = {CATALOG: replace(request.references[CATALOG], attributes=moved)}
+    assert refused(lake, replace(request, references=now, payload={"then": {CATALOG: then}})) == ["FII099"]
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_a_namespace_that_is_gone_is_made_again(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    lake.other().drop_namespace("n")
+    assert isinstance(revive(lake, request), Applied)
+    assert lake.rows("n.t") == [{"id": 1}]
+
+
+def test_a_missing_volume_is_no_empty_catalog(dropped: tuple[Lake, ApplyRequest]) -> None:
+    lake, request = dropped
+    folder = lake.database.parent
+    folder.rename(folder.with_name("unmounted"))
+    outcome = revive(lake, request)
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == ["FII010"]
+    assert not folder.exists()

@@ -1,6 +1,11 @@
-"""Reads a whole file of a warehouse, wherever that is, without any Iceberg library. Touches the world; trouble is an ``OSError``."""
+"""Reads whole files of a warehouse, and tells which are there, without any Iceberg library.
+
+Touches the world; trouble is an ``OSError``.
+"""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,26 +20,63 @@ def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
     path = local_path(location)
     if path is not None:
         return path.read_bytes()
+    bucket, key = _in_s3(location)
+    with _s3_told():
+        content: bytes = _of(catalog).get_object(Bucket=bucket, Key=key)["Body"].read()
+    return content
+
+
+def is_there(location: str, catalog: CatalogSpec) -> bool:
+    """Whether there is such a file. Raises as ``read_file`` does where that can not be known."""
+    path = local_path(location)
+    if path is not None:
+        return path.exists()
+    bucket, key = _in_s3(location)
+    try:
+        with _s3_told():
+            _of(catalog).head_object(Bucket=bucket, Key=key)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def names_in(folder: str, catalog: CatalogSpec) -> list[str]:
+    """The names of the files right in a folder. Raises as ``read_file`` does."""
+    path = local_path(folder)
+    if path is not None:
+        return [item.name for item in path.iterdir()]
+    bucket, key = _in_s3(f"{folder.rstrip('/')}/")
+    with _s3_told():
+        pages = _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
+        return [str(item["Key"]).removeprefix(key) for page in pages for item in page.get("Contents") or ()]
+
+
+def _in_s3(location: str) -> tuple[str, str]:
     scheme, _, rest = location.partition("://")
     bucket, _, key = rest.partition("/")
     if scheme not in ("s3", "s3a", "s3n") or not key:
         raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 can not be read yet")
-    return _from_s3(bucket, key, catalog.settings() if catalog is not None else {})
+    return bucket, key
 
 
-def _from_s3(bucket: str, key: str, settings: dict[str, str]) -> bytes:
+def _of(catalog: CatalogSpec | None) -> Any:
+    return s3_client(catalog.settings() if catalog is not None else {})
+
+
+@contextmanager
+def _s3_told() -> Iterator[None]:
+    """Turns what AWS's client raises into an ``OSError``."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        content: bytes = s3_client(settings).get_object(Bucket=bucket, Key=key)["Body"].read()
+        yield
     except ClientError as answer:
         told = answer.response.get("Error", {})
-        if told.get("Code") in ("NoSuchKey", "NoSuchBucket"):
+        if told.get("Code") in ("NoSuchKey", "NoSuchBucket", "404"):
             raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
         raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})") from None
     except BotoCoreError as trouble:
         raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
-    return content
 
 
 def s3_client(settings: dict[str, str]) -> Any:

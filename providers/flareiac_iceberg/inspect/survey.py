@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import SurveyRequest
 from flareiac_iceberg.inspect.small_files import small_files
 from flareiac_iceberg.maintenance.measure import Read, Table
@@ -21,11 +21,10 @@ def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyReque
     Raises ``Failure`` where the recorded table is not there.
     """
     if found is None:
-        raise Failure(error("FII183", f"The table {name} is gone", "The catalog no longer has it; flareiac plan shows what that means."))
+        raise Failure(gone_table(name))
     location, metadata = found
     if metadata["table-uuid"] != request.recorded.identity.get("uuid"):
-        why = "It was dropped and created again elsewhere; flareiac plan shows what that means."
-        raise Failure(error("FII184", f"The table {name} is another one than recorded", why))
+        raise Failure(another_table(name))
     head = current(metadata)
     snapshots = metadata.get("snapshots") or ()
     newest = next((item for item in snapshots if item["snapshot-id"] == head), None)
@@ -44,6 +43,17 @@ def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyReque
         "location": metadata["location"],
         "maintenance": list(_maintenance(request.recorded.attributes, request.runs)),
     }
+
+
+def gone_table(name: str) -> Diagnostic:
+    """Complains that a recorded table is not there."""
+    return error("FII183", f"The table {name} is gone", "The catalog no longer has it; flareiac plan shows what that means.")
+
+
+def another_table(name: str) -> Diagnostic:
+    """Complains that what is there is not the recorded table."""
+    why = "It was dropped and created again elsewhere; flareiac plan shows what that means."
+    return error("FII184", f"The table {name} is another one than recorded", why)
 
 
 _TOTALS: Final = {

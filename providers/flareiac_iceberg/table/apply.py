@@ -24,11 +24,11 @@ from flareiac.sdk.provider import (
     Unreadable,
     WayBack,
 )
-from flareiac.sdk.references import References
+from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg.catalog.connection import Connections
-from flareiac_iceberg.catalog.pointers import Pointer, tables_in
+from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in, unreadable
 from flareiac_iceberg.catalog.spec import RestCatalog, absolute_location
-from flareiac_iceberg.inspect.survey import survey
+from flareiac_iceberg.inspect.survey import another_table, gone_table, survey
 from flareiac_iceberg.maintenance.listing import Listings
 from flareiac_iceberg.maintenance.reading import figures, reader_of
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
@@ -39,13 +39,14 @@ from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.evolve import updates, version_after
 from flareiac_iceberg.table.history import commits
-from flareiac_iceberg.table.metadata import created_by, load, load_entry, taken_apart
+from flareiac_iceberg.table.metadata import created_by, load_entry, taken_apart
 from flareiac_iceberg.table.pointer_commit import file_io
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import Target, group, key_of, observe, observe_moving, requested, target_of
 from flareiac_iceberg.table.restore import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.restore import requirements as restore_requirements
 from flareiac_iceberg.table.restore import updates as restore_updates
+from flareiac_iceberg.table.revival import last_metadata, name_taken, refuse_elsewhere, refuse_other_catalog
 from flareiac_iceberg.table.shared_files import not_purged, shares_files
 from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
 
@@ -122,7 +123,7 @@ class TableDriver:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
             if found is None:
-                return Applied(attributes=recorded.attributes, identity=recorded.identity)
+                return Applied(attributes=recorded.attributes, identity=recorded.identity, revivable=not purge)
             if found[1]["table-uuid"] != recorded.identity.get("uuid"):
                 return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
             delete_files = self._deletion(target, found) if purge else None
@@ -157,29 +158,33 @@ class TableDriver:
         return found is None or found[1]["table-uuid"] != recorded.identity.get("uuid")
 
     def revive(self, request: ApplyRequest) -> Outcome:
-        """Enters a dropped table in its catalog again, as its last known metadata file says; never over another table."""
+        """Enters a table that is gone in its catalog again, as its last metadata file says; never over another one, nor a second time.
+
+        ``request.payload`` holds in ``then`` what it was reached through when it was recorded, by address.
+        """
         try:
             recorded = _recorded(request)
             target = target_of(recorded.attributes, request.references)
-            there = self._metadata(target)
-            if there is None:
-                register(self._connections, target, self._last_known(target, recorded), request.key)
-                there = self._metadata(target)
-            if there is None or there[1]["table-uuid"] != recorded.identity.get("uuid"):
-                return NotApplied(diagnostics=(_not_revived(target),))
-            return _revived(recorded, there, target)
+            refuse_other_catalog(target, target_of(recorded.attributes, _as_then(request)))
+            if (folder := missing_folder(target.catalog)) is not None:
+                raise Failure(unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))
+            return self._entered(request, recorded, target)
         except Exists:
-            return NotApplied(diagnostics=(_not_revived(target),))
+            return NotApplied(diagnostics=(name_taken(target),))
         except Failure as failure:
             return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
 
-    @staticmethod
-    def _last_known(target: Target, recorded: Recorded) -> str:
-        """The metadata file to enter, once it is sure that it is there and of this table. Raises ``Failure``."""
-        location: str = recorded.identity["metadata_location"]
-        if load(location, target.catalog)["table-uuid"] != recorded.identity.get("uuid"):
-            raise Failure(_not_revived(target))
-        return location
+    def _entered(self, request: ApplyRequest, recorded: Recorded, target: Target) -> Outcome:
+        uuid, there = recorded.identity["uuid"], self._metadata(target)
+        notes: tuple[str, ...] = ()
+        if there is None:
+            refuse_elsewhere(self._connections, target, uuid, recorded.identity["location"])
+            last = last_metadata(target, uuid, recorded.identity["metadata_location"])
+            register(self._connections, target, last.location, request.key)
+            there, notes = self._metadata(target), last.notes
+        if there is None or there[1]["table-uuid"] != uuid:
+            return NotApplied(diagnostics=(name_taken(target),))
+        return _revived(recorded, there, target, *notes)
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
@@ -228,9 +233,9 @@ class TableDriver:
         """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
         found = self._metadata(target)
         if found is None:
-            raise Failure(_moved(target, "it is gone"))
+            raise Failure(gone_table(target.full_name))
         if found[1]["table-uuid"] != recorded.identity.get("uuid"):
-            raise Failure(_moved(target, "its uuid is another one"))
+            raise Failure(another_table(target.full_name))
         return found
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
@@ -474,21 +479,17 @@ def _written_meanwhile(target: Target) -> Diagnostic:
     )
 
 
-def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target) -> Applied:
+def _as_then(request: ApplyRequest) -> dict[str, Resolved]:
+    then = {each: replace(request.references[each], attributes=attributes) for each, attributes in request.payload["then"].items()}
+    return {**request.references, **then}
+
+
+def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target, *notes: str) -> Applied:
     """It stays when its block is not written again: the apply after this must not drop it once more."""
     total = next((item.total for item in commits(found[1], 1)), 0)
     rows_text = "" if total is None else f", with {total} rows"
-    said = (f"{target.full_name} is back{rows_text}", "write its block again before the next apply, or it is forgotten (and stays)")
+    said = (f"{target.full_name} is back{rows_text}", *notes, "without its block, the next apply forgets it (and it stays)")
     return _applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
-
-
-def _not_revived(target: Target) -> Diagnostic:
-    return error(
-        "FII088",
-        f"The table {target.full_name} can not be brought back",
-        "There is another table of this name, or its metadata file is no longer its own. Nothing was changed. Rename or drop the other "
-        "table first.",
-    )
 
 
 def _name_taken(target: Target) -> Diagnostic:

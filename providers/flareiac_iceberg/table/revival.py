@@ -1,0 +1,226 @@
+"""May a dropped table come back, as which of its metadata files says, and is there what that names? Touches the world, by reading only."""
+
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.catalog.files import is_there, names_in, read_file
+from flareiac_iceberg.catalog.pointers import tables_in
+from flareiac_iceberg.catalog.spec import GLUE_NAME, CatalogSpec, GlueCatalog
+from flareiac_iceberg.importing.namespaces import namespaces_in
+from flareiac_iceberg.maintenance.manifests import read_entries, read_list
+from flareiac_iceberg.table.history import current
+from flareiac_iceberg.table.metadata import load, load_entry
+from flareiac_iceberg.table.read import Target
+
+_VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
+_LOOKED_AT: Final = 1000
+"""Data files, and manifests, that are looked for: a folder that is gone shows with the first of them."""
+_AT_ONCE: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Last:
+    """The last metadata file of a table, and what there is to say of the choice."""
+
+    location: str
+    notes: tuple[str, ...] = ()
+
+
+def last_metadata(target: Target, uuid: str, known: str) -> Last:
+    """The file to enter in the catalog, with all that it names in place: the known one, or what was committed after it.
+
+    What the state knows is as old as the last apply, and others may have written since. Raises ``Failure``.
+    """
+    folder, _, name = known.rpartition("/")
+    passed_over: list[str] = []
+    for version in _later(_listed(folder, target.catalog, passed_over), name):
+        found = {each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target.catalog))}
+        after = [each for each, metadata in found.items() if _follows(metadata, name, target.catalog)]
+        if len(after) > 1:
+            raise Failure(_unclear(target, folder, after))
+        if after:
+            _refuse_holes(target, found[after[0]], f"{folder}/{after[0]}")
+            return Last(
+                location=f"{folder}/{after[0]}", notes=(f"{after[0]} is its last metadata file; the state knew {name}", *passed_over)
+            )
+        passed_over += [f"{each} was passed over: it is of this table and later, but was not made from {name}" for each in found]
+    try:
+        metadata = load(known, target.catalog)
+    except Failure as failure:
+        raise Failure(_unreadable(target, failure)) from failure
+    if metadata["table-uuid"] != uuid:
+        raise Failure(_another_tables(target, known))
+    _refuse_holes(target, metadata, known)
+    return Last(location=known, notes=tuple(passed_over))
+
+
+def refuse_elsewhere(connections: Connections, target: Target, uuid: str, location: str) -> None:
+    """Raises ``Failure`` if the catalog has the table under another name: two entries of one table destroy each other's files."""
+    if tables_in(target.catalog, target.namespace) is None:
+        return  # there is no catalog yet
+    for namespace in namespaces_in(connections, target.catalog):
+        if isinstance(target.catalog, GlueCatalog) and not GLUE_NAME.fullmatch(namespace):
+            continue  # of others, and not ours to ask about
+        for name, pointer in (tables_in(target.catalog, namespace) or {}).items():
+            if pointer.is_view or not _bare(pointer.location).startswith(f"{_bare(location)}/"):
+                continue
+            if load_entry(pointer, target.catalog)[1]["table-uuid"] == uuid:
+                raise Failure(_elsewhere(target, f"{target.catalog.name}.{namespace}.{name}", target.catalog.label))
+
+
+def _bare(location: str) -> str:
+    """A location without its scheme, which is written in several ways."""
+    return re.sub(r"^\w+:/*", "", location).strip("/")
+
+
+def _listed(folder: str, catalog: CatalogSpec, notes: list[str]) -> list[str]:
+    try:
+        return names_in(folder, catalog)
+    except FileNotFoundError:
+        return []
+    except OSError as trouble:
+        notes.append(f"whether it has a later metadata file is not known: {folder} can not be listed ({trouble.strerror or trouble})")
+        return []
+
+
+def _number(name: str) -> int | None:
+    found = _VERSION.fullmatch(name.rpartition("/")[2])
+    return int(found[1]) if found else None
+
+
+def _later(names: Sequence[str], known: str) -> Iterator[list[str]]:
+    """The metadata files with a later number, newest first; those with the same number together."""
+    floor = _number(known)
+    if floor is None:
+        return
+    numbered = [(number, name) for name in names if (number := _number(name)) is not None and number > floor]
+    for wanted in sorted({number for number, _ in numbered}, reverse=True):
+        yield sorted(name for number, name in numbered if number == wanted)
+
+
+def _own(location: str, uuid: str, catalog: CatalogSpec) -> Attributes | None:
+    """The metadata of this table in a file; None for what is no such thing, as a commit that broke off may leave it."""
+    try:
+        found = load(location, catalog)
+    except Failure:
+        return None
+    return found if found["table-uuid"] == uuid else None
+
+
+def _follows(metadata: Attributes, known: str, catalog: CatalogSpec) -> bool:
+    """Whether the known file is among those that this one was made from; where the way back is deleted, nothing speaks against it."""
+    floor = _number(known) or 0
+    while True:
+        log = [str(item["metadata-file"]) for item in metadata.get("metadata-log") or ()]
+        if known in (item.rpartition("/")[2] for item in log):
+            return True
+        if not log or (_number(log[0]) or 0) <= floor:
+            return False
+        try:
+            metadata = load(log[0], catalog)
+        except Failure:
+            return True
+
+
+def _refuse_holes(target: Target, metadata: Attributes, location: str) -> None:
+    gone = _gone(metadata, target.catalog)
+    if gone:
+        raise Failure(_holes(target, location, gone))
+
+
+def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
+    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest that can not be read."""
+    head = current(metadata)
+    snapshot: Attributes = next((item for item in metadata.get("snapshots") or () if item["snapshot-id"] == head), {})
+    listed = snapshot.get("manifest-list")
+    if listed is None:  # never written, or by a very old writer
+        return []
+    files: list[str] = []
+    named: list[str] = []
+    try:
+        place = listed
+        manifests = read_list(place, read_file(place, catalog))
+        for manifest in manifests:
+            place = manifest.location
+            if len(files) < _LOOKED_AT:
+                entries = read_entries(manifest, read_file(place, catalog))
+                files += (entry.path for entry in islice(entries, _LOOKED_AT - len(files)))
+            elif len(named) < _LOOKED_AT:
+                named.append(place)
+    except FileNotFoundError:
+        return [place]
+    except OSError:
+        return []  # not ours to read: nothing is known to be gone
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        there = pool.map(lambda each: _maybe_there(each, catalog), (*named, *files))
+        return [each for each, found in zip((*named, *files), there, strict=True) if not found]
+
+
+def _maybe_there(location: str, catalog: CatalogSpec) -> bool:
+    try:
+        return is_there(location, catalog)
+    except OSError:
+        return True
+
+
+def _refused(target: Target, code: str, why: str) -> Diagnostic:
+    return error(code, f"The table {target.full_name} can not be brought back", why)
+
+
+def name_taken(target: Target) -> Diagnostic:
+    """Complains that something else has the name."""
+    why = "There is another table (or a view) of this name. Nothing was changed. Rename or drop the other one first."
+    return _refused(target, "FII088", why)
+
+
+def refuse_other_catalog(target: Target, then: Target) -> None:
+    """Raises ``Failure`` if the catalog's block means another catalog by now than the one that the table was dropped from."""
+    if target.catalog.place != then.catalog.place:
+        why = (
+            f"{target.catalog.address} was {then.catalog.shown} when the table was in it, and is {target.catalog.shown} now. Nothing was "
+            "changed. To have the table where it was, declare that catalog again until it is back; to have it here, register its metadata "
+            "file here with another tool and write an import block."
+        )
+        raise Failure(_refused(target, "FII099", why))
+
+
+def _elsewhere(target: Target, name: str, label: str) -> Diagnostic:
+    why = (
+        f"It is in the catalog as {name}. Entered once more, either of the two would delete the other's files. Nothing was changed. Write "
+        f"the block with that name and an import block with the id {label}.{name.partition('.')[2]}, or rename it back."
+    )
+    return _refused(target, "FII097", why)
+
+
+def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
+    why = (
+        f"In {folder}, {' and '.join(names)} both continue it, and one of them was never committed. Nothing was changed. Register the "
+        "right one in the catalog with another tool, and write an import block."
+    )
+    return _refused(target, "FII098", why)
+
+
+def _unreadable(target: Target, failure: Failure) -> Diagnostic:
+    told = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
+    return _refused(target, "FII095", f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again.")
+
+
+def _another_tables(target: Target, location: str) -> Diagnostic:
+    why = f"Its last known metadata file {location} is another table's by now. Nothing was changed. Restore the file, then try again."
+    return _refused(target, "FII095", why)
+
+
+def _holes(target: Target, location: str, gone: Sequence[str]) -> Diagnostic:
+    more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+    why = (
+        f"{gone[0]}{more} of the files that its metadata file {location} names are gone, so it could not be read. Nothing was changed. "
+        "Restore the files, then try again."
+    )
+    return _refused(target, "FII096", why)
