@@ -148,7 +148,7 @@ def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:
         driver=bench.driver,
         types=bench.installed.registry.types,
         observe=bench.observe,
-        upkeep=Upkeep(decide=Deciding(bench).decide, perform=bench.perform, clock=time.time),
+        upkeep=Upkeep(decide=Deciding(bench).decide, perform=bench.perform, outcome=bench.outcome, clock=time.time),
         project=bench.project,
         emit=conduct.emit,
         cancel=conduct.cancel,

@@ -133,10 +133,17 @@ class Bench:
 
     def perform(self, request: PerformRequest) -> Performed:
         """Has a duty carried out by the provider whose connection it names. Raises ``Failure``."""
+        return self._performing(request).perform(request)
+
+    def outcome(self, request: PerformRequest) -> Performed | None:
+        """What came of a duty that was asked for, as far as its performer knows. Raises ``Failure``."""
+        return self._performing(request).outcome(request)
+
+    def _performing(self, request: PerformRequest) -> Performing:
         provider = self.installed.registry.provider_of[request.performer.type]
         session = self._session(provider)
         assert isinstance(session, Performing), f"{provider} is named as performer and performs nothing"
-        return session.perform(request)
+        return session
 
     def read_data(self, question: Question) -> Attributes | Diagnostic:
         """What there is of a data block, or why that is not known."""

@@ -56,7 +56,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     if interrupted is None:
         return loaded
     recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock)
-    settle(interrupted, recording, ports.driver, ports.types, ports.emit)
+    settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store)
 
@@ -89,7 +89,7 @@ def apply(
     if problem:
         return Report(diagnostics=(problem,))
     if resuming and interrupted is not None:
-        begun |= settle(interrupted, recording, ports.driver, ports.types, ports.emit)
+        begun |= settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     if saved or resuming:
         stale = _stale(plan, recording, ports, begun)
         if isinstance(stale, Diagnostic):

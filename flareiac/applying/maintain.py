@@ -1,14 +1,16 @@
 """Carries out one duty of maintenance: has it decided anew, has it done, and weighs the result. Touches the recording."""
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.applying.recording import Recording
-from flareiac.kernel.data import Data
+from flareiac.applying.requests import decode_request, encode_request
+from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
+from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest, decode_work, encode_work
 from flareiac.sdk.provider import ApplyRequest, ResourceType
 from flareiac.sdk.references import Resolved
 
@@ -28,11 +30,13 @@ class Asked:
 class Upkeep:
     """What maintenance takes beside what every operation does.
 
-    ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``clock`` gives UTC seconds.
+    ``decide``: the duty as it is now, None where it is no longer declared; raises ``Failure``. ``outcome``: what came of one that was asked
+    for, None where nobody knows. ``clock`` gives UTC seconds.
     """
 
     decide: Callable[[Asked], Duty | None]
     perform: Callable[[PerformRequest], Performed]
+    outcome: Callable[[PerformRequest], Performed | None]
     clock: Callable[[], float]
 
 
@@ -60,21 +64,78 @@ def maintain(task: Task) -> tuple[str, ...]:
     if duty is None or not duty.due or duty.work is None:
         recording.succeed(task.operation.id, address, None)
         return (f"{task.operation.duty} is no longer due{f': {duty.summary}' if duty else ''}",)
-    recording.intend(task.operation.id, {"address": address, "action": "maintain", "duty": duty.name, "id": duty.id})
+    wanted = _perform_request(task.request, record, duty)
+    recording.intend(task.operation.id, _intent(task, duty))
     try:
-        done = task.upkeep.perform(_perform_request(task, record, duty))
+        done = task.upkeep.perform(wanted)
     except Failure as failure:
         recording.fail(task.operation.id, address, "; ".join(item.summary for item in failure.diagnostics), None)
         raise
-    return _weighed(task, record, duty, done)
+    judgement = _weighed(task.operation.id, record, duty, done, recording, task.types, task.upkeep)
+    if any(item.severity is Severity.ERROR for item in judgement.diagnostics):
+        raise Failure(*judgement.diagnostics)
+    notes = tuple(f"{item.summary}. {item.detail}" for item in judgement.diagnostics)
+    return (*judgement.messages, *notes, *((f"{duty.name} had been done before this",) if done.found else ()))
 
 
-def _weighed(task: Task, record: ResourceRecord, duty: Duty, done: Performed) -> tuple[str, ...]:
-    maintainer = task.types[record.type].maintainer
+def found_done(
+    operation_id: str,
+    asked: Data,
+    recording: Recording,
+    types: Mapping[str, ResourceType],
+    upkeep: Upkeep,
+    cancel: threading.Event,
+    progress: Callable[[str], None],
+) -> Judgement | None:
+    """Records what came of a duty whose command died (``asked`` is its intent); None where nobody knows. Raises ``Failure``."""
+    record = recording.record(asked["address"])
+    if record is None or "work" not in asked:
+        return None
+    request, _blank = decode_request(asked["request"], cancel, progress)
+    duty = Duty(
+        name=asked["duty"],
+        id=asked["id"],
+        due=True,
+        summary="",
+        forecast=asked["forecast"],
+        performer=Reference(asked["performer"]),
+        work=decode_work(asked["work"]),
+    )
+    done = upkeep.outcome(_perform_request(request, record, duty))
+    return None if done is None else _weighed(operation_id, record, duty, done, recording, types, upkeep)
+
+
+def _intent(task: Task, duty: Duty) -> Data:
+    """Enough to find out what came of it when the plan is gone."""
+    assert duty.work is not None, "a duty without work is not carried out"
+    assert duty.performer is not None, "nobody would carry it out"
+    return {
+        "address": task.resource.address,
+        "action": "maintain",
+        "duty": duty.name,
+        "id": duty.id,
+        "forecast": dict(duty.forecast),
+        "work": encode_work(duty.work),
+        "performer": duty.performer.address,
+        "request": encode_request(task.request, task.resource),
+    }
+
+
+def _weighed(
+    operation_id: str,
+    record: ResourceRecord,
+    duty: Duty,
+    done: Performed,
+    recording: Recording,
+    types: Mapping[str, ResourceType],
+    upkeep: Upkeep,
+) -> Judgement:
+    """What the result is worth; it is recorded either way."""
+    maintainer = types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer.judge(duty, done.result)
     run: dict[str, Data] = {
-        "at": task.upkeep.clock(),
+        "at": upkeep.clock(),
         "id": duty.id,
         "forecast": dict(duty.forecast),
         "result": dict(done.result),
@@ -82,16 +143,15 @@ def _weighed(task: Task, record: ResourceRecord, duty: Duty, done: Performed) ->
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
     kept = replace(record, upkeep={**record.upkeep, duty.name: {**run, **({"failed": wrong[0].summary} if wrong else {})}})
     if wrong:
-        task.recording.fail(task.operation.id, record.address, wrong[0].summary, kept)
-        raise Failure(*judgement.diagnostics)
-    task.recording.succeed(task.operation.id, record.address, kept)
-    notes = tuple(f"{item.summary}. {item.detail}" for item in judgement.diagnostics)
-    return (*judgement.messages, *notes, *((f"{duty.name} had been done before this",) if done.found else ()))
+        recording.fail(operation_id, record.address, wrong[0].summary, kept)
+    else:
+        recording.succeed(operation_id, record.address, kept)
+    return judgement
 
 
-def _perform_request(task: Task, record: ResourceRecord, duty: Duty) -> PerformRequest:
+def _perform_request(request: ApplyRequest, record: ResourceRecord, duty: Duty) -> PerformRequest:
     assert duty.work is not None, "a duty without work is not carried out"
-    references = task.request.references
+    references = request.references
     performer = references.get(duty.performer.address) if duty.performer is not None else None
     if performer is None:
         named = duty.performer.address if duty.performer is not None else "nothing"
@@ -103,6 +163,6 @@ def _perform_request(task: Task, record: ResourceRecord, duty: Duty) -> PerformR
         performer=performer,
         work=duty.work,
         references=references,
-        cancel=task.request.cancel,
-        progress=task.request.progress,
+        cancel=request.cancel,
+        progress=request.progress,
     )

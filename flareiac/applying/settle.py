@@ -4,8 +4,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flareiac.applying.maintain import Upkeep, found_done
 from flareiac.applying.recording import Recording
 from flareiac.applying.requests import decode_request
+from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Verb
@@ -17,17 +20,19 @@ def settle(
     recording: Recording,
     driver: Callable[[str, str], Driver],
     types: Mapping[str, ResourceType],
+    upkeep: Upkeep,
+    cancel: threading.Event,
     emit: Callable[[Event], None],
 ) -> frozenset[str]:
     """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked.
 
-    Returns the ids of the operations that had been done.
+    Returns the ids of the operations that had been done. Raises ``Failure`` where that can not be found out now; they stay open.
     """
     done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
         if intent.operation["action"] == Verb.MAINTAIN:
-            # What was done of it, the next look at the table tells; what still runs is found again by its id.
-            recording.fail(operation_id, intent.operation["address"], "interrupted; what is left to do is still due", None)
+            if _settle_duty(operation_id, intent.operation, recording, types, upkeep, cancel, emit):
+                done.add(operation_id)
             continue
         request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
         asked = driver(blank.provider, blank.type)
@@ -46,3 +51,24 @@ def settle(
             recording.fail(operation_id, request.address, "interrupted before it took effect", record)
             emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
     return frozenset(done)
+
+
+def _settle_duty(
+    operation_id: str,
+    asked: Data,
+    recording: Recording,
+    types: Mapping[str, ResourceType],
+    upkeep: Upkeep,
+    cancel: threading.Event,
+    emit: Callable[[Event], None],
+) -> bool:
+    """What its performer knows of it is recorded; what nobody knows is still due, or the next look at the resource tells that it is not."""
+    address, name = asked["address"], asked["duty"]
+    judgement = found_done(operation_id, asked, recording, types, upkeep, cancel, lambda text: emit(Note(message=f"{address}: {text}")))
+    if judgement is None:
+        recording.fail(operation_id, address, "interrupted; what is left to do is still due", None)
+        emit(Note(message=f"{address}: what came of {name} when the apply was interrupted is not known; what is left to do is still due."))
+        return False
+    told = (*judgement.messages, *(f"{item.summary}. {item.detail}" for item in judgement.diagnostics))
+    emit(Note(message=f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(told)}"))
+    return not any(item.severity is Severity.ERROR for item in judgement.diagnostics)

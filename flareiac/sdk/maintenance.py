@@ -246,3 +246,10 @@ class Performing(Protocol):
     def perform(self, request: PerformRequest) -> Performed:
         """Waits until it is done. Raises ``Failure`` when it was not, or when nobody can tell."""
         ...
+
+    def outcome(self, request: PerformRequest) -> Performed | None:
+        """What came of a request whose asker died; None when nobody knows. Begins nothing, but waits for whoever is at it.
+
+        Raises ``Failure`` when it was cancelled.
+        """
+        ...

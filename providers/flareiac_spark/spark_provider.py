@@ -66,6 +66,12 @@ class SparkSession:
 
         return perform(request, self._applications)
 
+    def outcome(self, request: PerformRequest) -> Performed | None:
+        """See ``flareiac.sdk.maintenance.Performing``."""
+        from flareiac_spark.maintenance import outcome
+
+        return outcome(request, self._applications)
+
     def checks(self, references: References) -> Sequence[Check]:
         """Java, jars and the rest that an application needs."""
         from flareiac_spark.engine.doctor import check_engine

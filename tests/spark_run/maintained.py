@@ -13,7 +13,7 @@ from flareiac.sdk.maintenance import Performed, PerformRequest, Work
 from flareiac.sdk.provider import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.maintenance import perform
+from flareiac_spark.maintenance import outcome, perform
 
 Lake = Any
 """The fixtures' own type; conftest files can not be imported under this import mode."""
@@ -75,10 +75,16 @@ class Kept:
         return {**summary.additional_properties, "operation": summary.operation.value}
 
     def maintain(self, work: Work, key: str = "k1") -> Performed:
+        return perform(self._request(work, key), Beside(self.lake))
+
+    def outcome(self, work: Work, key: str = "k1") -> Performed | None:
+        return outcome(self._request(work, key), Beside(self.lake))
+
+    def _request(self, work: Work, key: str) -> PerformRequest:
         catalog = Resolved(address="catalog.lake", type="catalog", attributes={"name": "lake"})
         attributes = {"catalog": Reference("catalog.lake"), "namespace": "demo", "name": self.name}
         subject = Resolved(address=f"table.{self.name}", type="table", attributes=attributes, identity={"uuid": self.uuid})
-        request = PerformRequest(
+        return PerformRequest(
             key=key,
             subject=subject,
             performer=Resolved(address="engine.local", type="engine", attributes={}),
@@ -87,7 +93,6 @@ class Kept:
             cancel=self.cancel,
             progress=lambda _text: None,
         )
-        return perform(request, Beside(self.lake))
 
     def refused(self, work: Work, key: str = "k1") -> tuple[str, str]:
         with pytest.raises(Failure) as failed:

@@ -68,8 +68,12 @@ def test_a_command_that_goes_away_leaves_the_work_running_and_finds_it_done(lake
     code, detail = kept.refused(COMPACT)
     assert (code, "goes on" in detail) == ("FIK114", True)
     kept.cancel.clear()
-    done = kept.maintain(COMPACT)
+    done = kept.outcome(COMPACT)
+    assert done is not None
     assert (done.result["rewritten_files"], marked(kept, "k1"), kept.files(), kept.numbers()) == (3, 1, 1, [0, 1, 2])
+    assert kept.outcome(COMPACT) is None
+    again = kept.maintain(COMPACT)
+    assert (again.found, again.result["rewritten_files"], marked(kept, "k1")) == (True, 3, 1)
 
 
 @pytest.mark.jvm

@@ -3,6 +3,6 @@
 Brings the application up, asks it, waits for its word and tells its trouble. Never decides what is due and never touches a table itself.
 """
 
-from flareiac_spark.maintenance.perform import perform
+from flareiac_spark.maintenance.perform import outcome, perform
 
-__all__ = ["perform"]
+__all__ = ["outcome", "perform"]

@@ -41,6 +41,34 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
     return Performed(result=dict(done.result), found=untaken or done.found)
 
 
+def outcome(request: PerformRequest, applications: Applications) -> Performed | None:
+    """The answer that nobody took, waited for where an application is at it; None where there is none. Raises ``Failure``."""
+    control = applications.control(request.performer.attributes)
+    operation = _operation(request)
+    try:
+        result = control.read_result(operation.id)
+        if result is None and control.read_operation(operation.id) is not None and liveness(read_status(control)) is Liveness.ALIVE:
+            request.progress(trouble.doing(request))
+            result = _awaited(request, control, operation)
+        done = result.maintained if result is not None else None
+        if done is None:
+            return None
+        control.forget_operation(operation.id)
+    except ControlError as failure:
+        raise Failure(control_trouble(failure)) from failure
+    return Performed(result=dict(done.result), found=True)
+
+
+def _awaited(request: PerformRequest, control: ControlDirectory, operation: Operation) -> Result | None:
+    try:
+        found = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
+    except Failure:
+        return None  # the application ended: what it has committed, the table tells
+    if found is None and request.cancel.is_set():
+        raise Failure(trouble.cancelled(request, begun=True))
+    return found
+
+
 def _asked(request: PerformRequest, applications: Applications, control: ControlDirectory, operation: Operation) -> Result:
     for _ in range(_ATTEMPTS):
         result = _answer(request, applications, control, operation)

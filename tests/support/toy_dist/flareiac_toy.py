@@ -229,8 +229,18 @@ class ToySession:
         reach("toy.before-sweep")
         if strength == "good":
             path.write_text("0")
+        result = {"swept": dust if strength == "good" else 0}
+        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
+        answer.write_text(json.dumps([request.key, result]))
         reach("toy.after-sweep")
-        return Performed(result={"swept": dust if strength == "good" else 0})
+        answer.unlink()
+        return Performed(result=result)
+
+    def outcome(self, request: PerformRequest) -> Performed | None:
+        """The answer that nobody took."""
+        answer = self.root / ".toy" / f"{request.subject.attributes['name']}.answer"
+        key, result = json.loads(answer.read_text()) if answer.exists() else ("", {})
+        return Performed(result=result, found=True) if key == request.key else None
 
     def close(self) -> None:
         pass
