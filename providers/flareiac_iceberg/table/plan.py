@@ -87,19 +87,14 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         blockers=(*_uncreatable(wanted), *_moved(request, desired), *endangered(desired, _claims(request))),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
-        reasons=(_again(request.recorded),) if request.recorded else (),
+        reasons=(_again(request.address),) if again else (),
         fingerprint={"table": "absent"},
         payload=_payload((CreateTable(),), None),
     )
 
 
-def _again(recorded: Recorded) -> str:
-    return "; ".join(["it is gone, so it is created again, empty", *_back(recorded)])
-
-
-def _back(recorded: Recorded | None) -> tuple[str, ...]:
-    last = recorded.identity.get("metadata_location") if recorded else None
-    return (f"to have the old one back, register its last known metadata file in the catalog: {last}",) if last else ()
+def _again(address: str) -> str:
+    return f"it is gone, so it is created again, empty; to have the old one back, with its rows: flareiac undrop {address} before the apply"
 
 
 def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
@@ -256,7 +251,7 @@ def _another_table(request: PlanRequest, observed: Present) -> Blocker:
         ways_out=(
             f'to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "{name}@{observed.identity["uuid"]}"\n}}',
             "to have the declared table created anew, empty: drop or rename the new one by hand, then plan again",
-            *_back(request.recorded),
+            f"to have the old one back: drop or rename the new one by hand, then flareiac undrop {request.address}",
         ),
     )
 
