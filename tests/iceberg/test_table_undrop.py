@@ -71,7 +71,7 @@ def test_metadata_that_is_gone_or_broken_is_told(dropped: tuple[Lake, ApplyReque
             location.write_text(damaged)
         outcome = revive(lake, request)
         assert isinstance(outcome, NotApplied), damaged
-        assert [item.code for item in outcome.diagnostics] == ["FII095"]
+        assert [item.code for item in outcome.diagnostics] == ["FII089"]
     assert not lake.other().table_exists("n.t")
 
 

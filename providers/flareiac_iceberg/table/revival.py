@@ -209,12 +209,12 @@ def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
 
 def _unreadable(target: Target, failure: Failure) -> Diagnostic:
     told = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
-    return _refused(target, "FII095", f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again.")
+    return _refused(target, "FII089", f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again.")
 
 
 def _another_tables(target: Target, location: str) -> Diagnostic:
     why = f"Its last known metadata file {location} is another table's by now. Nothing was changed. Restore the file, then try again."
-    return _refused(target, "FII095", why)
+    return _refused(target, "FII089", why)
 
 
 def _holes(target: Target, location: str, gone: Sequence[str]) -> Diagnostic:
