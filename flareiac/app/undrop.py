@@ -52,7 +52,7 @@ def undrop(
 
 def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
     """What is meant: the newest of that address that is gone, which is the recorded one where that is gone unseen."""
-    address, _, uuid = wanted.partition("@")
+    address, uuid = _parts(wanted)
     here = snapshot.resources.get(address)
     gone = [item for item in snapshot.dropped if item.address == address]
     if here is not None:
@@ -64,6 +64,12 @@ def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
     if not chosen:
         raise Failure(_unknown(wanted, [*snapshot.dropped, *gone]))
     return chosen[-1]
+
+
+def _parts(wanted: str) -> tuple[str, str]:
+    """The address and the uuid, or no text; an ``@`` in the key of an instance is a part of the address."""
+    address, _, uuid = wanted.rpartition("@")
+    return (wanted, "") if not address or "]" in uuid or '"' in uuid else (address, uuid)
 
 
 def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
@@ -94,7 +100,7 @@ def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict
 
 
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
-    same = (_name(item) for item in gone if item.address == wanted.partition("@")[0])
+    same = (_name(item) for item in gone if item.address == _parts(wanted)[0])
     names = list(dict.fromkeys([*(item.address for item in gone), *same]))
     why = (
         f"The state keeps what a destroyed resource needs to come back, and has: {', '.join(names) or 'nothing'}."

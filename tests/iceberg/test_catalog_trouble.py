@@ -12,8 +12,12 @@ import pytest
 from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.sdk.provider import Missing, NotApplied, Observation, Present, Unreadable
+from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.doctor import check_catalog
 from flareiac_iceberg.catalog.rest import server as rest_server_of
+from flareiac_iceberg.catalog.spec import spec_of
+from flareiac_iceberg.table.read import Target
+from flareiac_iceberg.table.revival import refuse_elsewhere
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS, KindLake, Servers, s3
 from tests.support.moto_server import KEYS, aws_keys
@@ -152,6 +156,30 @@ def test_metadata_that_is_none_is_named(tmp_path: Path) -> None:
         assert isinstance(found, Unreadable)
         assert found.diagnostic.code == "FII012"
         assert "s3://b/m.json" in found.diagnostic.detail
+
+
+def test_what_a_server_hides_does_not_stop_a_table_from_coming_back(tmp_path: Path) -> None:
+    def guarded(asked: Asked) -> Answer:
+        match asked.path.partition("?")[0]:
+            case "/v1/namespaces":
+                return as_json({"namespaces": [] if "parent=" in asked.path else [["closed"], ["n"]]})
+            case "/v1/namespaces/closed/tables" | "/v1/namespaces/n/tables/secret":
+                return iceberg_error(403, "ForbiddenException")
+            case "/v1/namespaces/n/tables":
+                return as_json({"identifiers": [{"namespace": ["n"], "name": name} for name in ("secret", "gone")]})
+            case _:
+                return sound(asked)
+
+    with strange_server(guarded) as server:
+        catalog = spec_of(CATALOG, rest(tmp_path, server).references[CATALOG].attributes)
+        target = Target(catalog=catalog, namespace="n", name="t")
+        connections = Connections()
+        try:
+            (note,) = refuse_elsewhere(connections, target, "a uuid", "s3://b/n/t")
+        finally:
+            connections.close()
+    assert "the namespace closed can not be listed" in note
+    assert note.endswith("and 1 more")
 
 
 def test_prefix_separator_warehouse_and_headers_reach_the_server(tmp_path: Path) -> None:

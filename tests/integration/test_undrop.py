@@ -152,6 +152,16 @@ def test_an_undrop_that_was_killed_is_found_out_by_the_next_apply(shop: Project,
     assert shop.ids("orders") == [1]
 
 
+def test_an_instance_whose_key_has_an_at_sign(shop: Project) -> None:
+    shop.write(orders=ORDERS.replace("catalog ", 'for_each = toset(["a@b"])\n  name = "mail"\n  catalog '))
+    shop.apply()
+    shop.remove("orders")
+    shop.apply()
+    (*_, uuid) = kept(shop)
+    assert "is back" in shop.run("undrop", f'table.orders["a@b"]@{uuid}').out
+    assert "is not dropped" in shop.run("undrop", 'table.orders["a@b"]', code=1).err
+
+
 @pytest.mark.parametrize("words", [("table", "snapshots", "table.orders"), ("table", "rollback", "table.orders", "-to=1", "-auto-approve")])
 def test_of_a_table_that_is_gone_or_another_the_truth_is_told(shop: Project, words: tuple[str, ...]) -> None:
     schema = shop.table("orders").schema()

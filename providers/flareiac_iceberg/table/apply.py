@@ -134,7 +134,7 @@ class TableDriver:
         except Failure:
             if not self._is_gone(target, recorded):
                 raise
-        identity = {**recorded.identity, "metadata_location": found[0]}
+        identity = {**recorded.identity, "metadata_location": found[0], "last_is_known": True}
         gone = f"dropped {target.full_name}"
         way = f"{gone}; its last metadata file is {found[0]}; flareiac undrop {request.address} brings it back"
         told = (way,) if delete_files is None else (gone, *delete_files())
@@ -178,10 +178,11 @@ class TableDriver:
         uuid, there = recorded.identity["uuid"], self._metadata(target)
         notes: tuple[str, ...] = ()
         if there is None:
-            refuse_elsewhere(self._connections, target, uuid, recorded.identity["location"])
-            last = last_metadata(target, uuid, recorded.identity["metadata_location"])
+            hidden = refuse_elsewhere(self._connections, target, uuid, recorded.identity["location"])
+            exact = bool(recorded.identity.get("last_is_known"))
+            last = last_metadata(target, uuid, recorded.identity["metadata_location"], exact=exact)
             register(self._connections, target, last.location, request.key)
-            there, notes = self._metadata(target), last.notes
+            there, notes = self._metadata(target), (*last.notes, *hidden)
         if there is None or there[1]["table-uuid"] != uuid:
             return NotApplied(diagnostics=(name_taken(target),))
         return _revived(recorded, there, target, *notes)
@@ -287,15 +288,22 @@ class TableDriver:
             spec, identity = taken_apart(found[1], found[0])
             return difference(spec_of(planned), NOTHING, _known(spec, identity, found[1], planned, {})).changes
 
-        return self._in_one_commit(request, target, planned, missing, lambda _found: None, message)
+        return self._in_one_commit(request, target, planned, missing, lambda _found: None, message, sent=True)
 
     def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
         steps = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
         changes = tuple(item for item in steps if not isinstance(item, MoveTable))
+        old = None
         if len(changes) != len(steps):
-            trouble_of_move = self._move(request, target)
-            if trouble_of_move is not None:
-                return NotApplied(diagnostics=(trouble_of_move,))
+            try:
+                old = self._old_name(request, target)
+            except Failure as failure:
+                return NotApplied(diagnostics=failure.diagnostics)
+        if old is not None:
+            try:
+                rename(self._connections, old, target, request.key)
+            except Exists:
+                self._old_name(request, target)
 
         def needed(found: tuple[str, Attributes]) -> tuple[Change, ...]:
             return () if _nothing_left(request, planned, found) else changes
@@ -303,22 +311,22 @@ class TableDriver:
         def trouble(found: tuple[str, Attributes]) -> Diagnostic | None:
             return _requirements(request, target, found, changes)
 
-        return self._in_one_commit(request, target, planned, needed, trouble, f"changed {target.full_name} in one commit")
+        message = f"changed {target.full_name} in one commit"
+        return self._in_one_commit(request, target, planned, needed, trouble, message, sent=old is not None)
 
-    def _move(self, request: ApplyRequest, target: Target) -> Diagnostic | None:
-        """Renames the recorded table to its new name, unless it has it already. Raises ``Failure``."""
+    def _old_name(self, request: ApplyRequest, target: Target) -> Target | None:
+        """The name that the recorded table is to be moved from; None where it has the new one. Raises ``Failure`` if it has neither."""
         old = target_of(_recorded(request).attributes, request.references)
         uuid = request.payload["requirements"]["uuid"]
         there = self._metadata(target)
-        if there is None:
-            found = self._metadata(old)
-            if found is None or found[1]["table-uuid"] != uuid:
-                return _moved(old, "it is gone" if found is None else "its uuid is another one")
-            try:
-                rename(self._connections, old, target, request.key)
-            except Exists:
-                there = self._metadata(target)
-        return _name_taken(target) if there is not None and there[1]["table-uuid"] != uuid else None
+        if there is not None:
+            if there[1]["table-uuid"] != uuid:
+                raise Failure(_name_taken(target))
+            return None
+        found = self._metadata(old)
+        if found is None or found[1]["table-uuid"] != uuid:
+            raise Failure(_moved(old, "it is gone" if found is None else "its uuid is another one"))
+        return old
 
     def _in_one_commit(
         self,
@@ -328,11 +336,21 @@ class TableDriver:
         needed: Callable[[tuple[str, Attributes]], tuple[Change, ...]],
         trouble: Callable[[tuple[str, Attributes]], Diagnostic | None],
         message: str,
+        *,
+        sent: bool,
     ) -> Outcome:
-        """Commits what is needed on top of what is there, again and again while others commit first."""
+        """Commits what is needed on top of what is there, again and again while others commit first.
+
+        ``sent``: something of the request was done already. Raises ``Failure`` only then, or once a commit was tried.
+        """
         pause = _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
-            found = self._metadata(target)
+            try:
+                found = self._metadata(target)
+            except Failure as failure:
+                if sent or attempt:
+                    raise
+                return NotApplied(diagnostics=failure.diagnostics)
             if found is None:
                 return NotApplied(diagnostics=(_moved(target, "it is gone"),))
             changes = needed(found)

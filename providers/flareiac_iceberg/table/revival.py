@@ -11,8 +11,8 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.files import is_there, names_in, read_file
-from flareiac_iceberg.catalog.pointers import tables_in
-from flareiac_iceberg.catalog.spec import GLUE_NAME, CatalogSpec, GlueCatalog
+from flareiac_iceberg.catalog.pointers import Pointer, tables_in
+from flareiac_iceberg.catalog.spec import GLUE_NAME, CatalogSpec, GlueCatalog, RestCatalog
 from flareiac_iceberg.importing.namespaces import namespaces_in
 from flareiac_iceberg.maintenance.manifests import read_entries, read_list
 from flareiac_iceberg.table.history import current
@@ -33,14 +33,15 @@ class Last:
     notes: tuple[str, ...] = ()
 
 
-def last_metadata(target: Target, uuid: str, known: str) -> Last:
+def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last:
     """The file to enter in the catalog, with all that it names in place: the known one, or what was committed after it.
 
-    What the state knows is as old as the last apply, and others may have written since. Raises ``Failure``.
+    What the state knows is as old as the last apply, and others may have written since; unless ``exact``: it was current at the drop.
+    Then a later file is of a commit that failed. Raises ``Failure``.
     """
     folder, _, name = known.rpartition("/")
     passed_over: list[str] = []
-    for version in _later(_listed(folder, target.catalog, passed_over), name):
+    for version in () if exact else _later(_listed(folder, target.catalog, passed_over), name):
         found = {each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target.catalog))}
         after = [each for each, metadata in found.items() if _follows(metadata, name, target.catalog)]
         if len(after) > 1:
@@ -61,18 +62,47 @@ def last_metadata(target: Target, uuid: str, known: str) -> Last:
     return Last(location=known, notes=tuple(passed_over))
 
 
-def refuse_elsewhere(connections: Connections, target: Target, uuid: str, location: str) -> None:
-    """Raises ``Failure`` if the catalog has the table under another name: two entries of one table destroy each other's files."""
+def refuse_elsewhere(connections: Connections, target: Target, uuid: str, location: str) -> tuple[str, ...]:
+    """Raises ``Failure`` if the catalog has the table under another name: two entries of one table destroy each other's files.
+
+    Returns what there is to say of entries that a REST catalog does not show.
+    """
+    hidden: list[str] = []
     if tables_in(target.catalog, target.namespace) is None:
-        return  # there is no catalog yet
+        return ()  # there is no catalog yet
     for namespace in namespaces_in(connections, target.catalog):
         if isinstance(target.catalog, GlueCatalog) and not GLUE_NAME.fullmatch(namespace):
             continue  # of others, and not ours to ask about
-        for name, pointer in (tables_in(target.catalog, namespace) or {}).items():
+        for name, pointer in _entries(target.catalog, namespace, hidden):
             if pointer.is_view or not _bare(pointer.location).startswith(f"{_bare(location)}/"):
                 continue
             if load_entry(pointer, target.catalog)[1]["table-uuid"] == uuid:
                 raise Failure(_elsewhere(target, f"{target.catalog.name}.{namespace}.{name}", target.catalog.label))
+    if not hidden:
+        return ()
+    more = f", and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+    return (f"whether it is in the catalog under another name too is not known for sure: {hidden[0]}{more}",)
+
+
+def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterator[tuple[str, Pointer]]:
+    """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no reason to stop."""
+    found = tables_in(catalog, namespace) or {}
+    if not isinstance(catalog, RestCatalog):
+        yield from found.items()
+        return
+    try:
+        names = list(found)
+    except Failure as failure:
+        hidden.append(f"the namespace {namespace} can not be listed ({failure.diagnostics[0].detail})")
+        return
+    for name in names:
+        try:
+            pointer = found.get(name)
+        except Failure as failure:
+            hidden.append(f"{namespace}.{name} can not be read ({failure.diagnostics[0].detail})")
+            continue
+        if pointer is not None:  # dropped meanwhile
+            yield name, pointer
 
 
 def _bare(location: str) -> str:
