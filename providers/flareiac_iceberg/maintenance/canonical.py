@@ -13,8 +13,6 @@ from flareiac_iceberg.functions import sort_field
 from flareiac_iceberg.maintenance.filters import named_columns, unknown
 from flareiac_iceberg.maintenance.schema import NAMES, parse_share
 from flareiac_iceberg.maintenance.settings import (
-    DEFAULT_DELETE_TARGET,
-    DEFAULT_TARGET,
     KINDS,
     Compaction,
     DeleteRewrite,
@@ -54,8 +52,9 @@ _VALUES: Final = {
     "output-spec-id": ("the number of a partition spec of the table", "[0-9]{1,9}"),
     "compression-factor": ("a number above 0", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?"),
 }
-_COUNT: Final = ("a whole number from 1", "0*[1-9][0-9]{0,8}")
+_COUNT: Final = ("a whole number from 1 to 2147483647", "0*[1-9][0-9]{0,9}")
 """What an option takes, in words and as a pattern; the others of them count something."""
+_MOST: Final = 2**31 - 1
 OWN_OPTIONS: Final = {
     "target-file-size-bytes": "target_file_size",
     "min-file-size-bytes": "min_file_size",
@@ -261,26 +260,24 @@ def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, di
 
 
 def _sizes(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
-    """Iceberg wants least < wanted < most, the wanted size being the table's or its default where none is declared."""
+    """Iceberg wants least < wanted < most. Where no wanted size is declared, it is the table's own, which is judged once it is known."""
     low, wanted, high = settings.min_file_size, settings.target_file_size, settings.max_file_size
-    if low is None and high is None:
-        return
-    target = wanted if wanted is not None else _usual(settings, around)
+    target = wanted if wanted is not None else _declared(settings, around)
     named = [("min_file_size", low), ("target_file_size", target), ("max_file_size", high)]
     given = [(key, value) for key, value in named if value is not None]
     for (small, less), (large, more) in pairwise(given):
         if less >= more:
             blamed = large if getattr(settings, large) is not None else small
-            rest = "" if wanted is not None else " target_file_size is left out, so it is the table's own."
+            rest = "" if wanted is not None else " target_file_size is left out, so it is what the table's properties say."
             why = f"{small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less.{rest}"
             diagnostics.error("FII136", f"The sizes of {name} contradict each other", why, attribute=(name, blamed))
 
 
-def _usual(settings: Compaction | DeleteRewrite, around: Around) -> int:
-    """The wanted size where the block names none: the declared property, else Iceberg's default."""
+def _declared(settings: Compaction | DeleteRewrite, around: Around) -> int | None:
+    """The wanted size where the block names none: what the declared properties say."""
     data = isinstance(settings, Compaction)
     said = str(around.properties.get("write.target-file-size-bytes" if data else "write.delete.target-file-size-bytes"))
-    return int(said) if said.isdecimal() and len(said) < _LONG else DEFAULT_TARGET if data else DEFAULT_DELETE_TARGET
+    return int(said) if said.isdecimal() and len(said) < _LONG else None
 
 
 def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: Diagnostics) -> None:
@@ -288,7 +285,7 @@ def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: 
     for key, value in options.items():
         if key in allowed:
             takes, pattern = _VALUES.get(key, _COUNT)
-            if not re.fullmatch(pattern, value, re.IGNORECASE):
+            if not re.fullmatch(pattern, value, re.IGNORECASE) or (pattern is _COUNT[1] and int(value) > _MOST):
                 why = f'It is "{value}". Write {takes}.'
                 diagnostics.error("FII139", f'The value of the option "{key}" has no meaning', why, attribute=(name, "options", key))
             continue

@@ -9,7 +9,7 @@
      "history":   see ``history``; None where no expiry is declared
      "rewrite":   {"files", "small", "worn", "unfit": small or worn, "groups", "rewritten_files", "rewritten_bytes", "added_files",
                 "exact"} | {"few": n} | None
-     "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files", "apart"} | {"few": n} | None
+     "deletes":   {"files", "small", "groups", "rewritten_files", "rewritten_bytes", "added_files", "sizes", "apart"} | {"few": n} | None
      "manifests": {"data": [count, bytes], "deletes": [count, bytes], "target": bytes} | None
      "rows":      see ``aged_rows`` | None
      "under":     names of other tables that its catalog knows with files below the location, or around it | None

@@ -32,6 +32,11 @@ class Sizing:
     everything: bool = False
 
     @property
+    def sizes(self) -> list[int]:
+        """Least, wanted and most."""
+        return [self.least, self.target, self.most]
+
+    @property
     def longest_written(self) -> int:
         """A written file may be so large: half of the way from the wanted size to the most."""
         return int(self.target + (self.most - self.target) * 0.5)

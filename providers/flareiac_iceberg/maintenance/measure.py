@@ -4,7 +4,7 @@ Touches the world through ``read`` (the bytes of a file) alone, and never asks i
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -238,11 +238,11 @@ def _from_manifests(
     delete_files: list[tuple[int, Entry]] = []
     if limits is not None or delete_limits is not None:
         delete_files = list(_entries((item for item in live if item.deletes), read))
+    only = [item for item in live if not item.deletes]
     if delete_limits is not None:
-        found["deletes"] = _delete_figures(table, delete_files, delete_limits)
+        found["deletes"] = _delete_figures(table, delete_files, only, delete_limits, read)
     if limits is None and told is None:
         return found
-    only = [item for item in live if not item.deletes]
     young = now - (retention.keep if isinstance(retention, Retention) else 0) + _MARGIN_MS
     if limits is None and told is not None:
         only = [item for item in only if not _is_young(item, told, young)]
@@ -293,9 +293,23 @@ def _entries(listed: Iterable[Manifest], read: Read) -> Iterator[tuple[int, Entr
             yield manifest.spec_id, entry
 
 
-def _delete_figures(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing) -> Attributes:
-    spec_id = partition_spec_of(table.metadata)["spec-id"]
+def _delete_figures(
+    table: Table, delete_files: Sequence[tuple[int, Entry]], data: Iterable[Manifest], limits: Sizing, read: Read
+) -> Attributes:
+    """A rewrite makes one file for each data file, unless the table says otherwise, and drops what is about data files that are gone.
+
+    Which are gone only the data manifests tell; they are read where the answer hangs on it.
+    """
     apart = str(table.properties.get(_GRANULARITY, "file")).lower() != "partition"
+    figures = _deletes(table, delete_files, limits, {entry.referenced for _, entry in delete_files} if apart else set())
+    if not apart or not 0 < figures["rewritten_files"] <= figures["added_files"]:
+        return {**figures, "apart": apart}
+    return {**_deletes(table, delete_files, limits, {entry.path for _, entry in _entries(data, read)}), "apart": apart}
+
+
+def _deletes(table: Table, delete_files: Iterable[tuple[int, Entry]], limits: Sizing, kept: Collection[str | None]) -> Attributes:
+    """``kept``: the data files for each of which a file of its own remains."""
+    spec_id = partition_spec_of(table.metadata)["spec-id"]
     parts: dict[tuple[Data, ...], list[Candidate]] = {}
     count = small = 0
     for spec, entry in delete_files:
@@ -304,14 +318,14 @@ def _delete_figures(table: Table, delete_files: Iterable[tuple[int, Entry]], lim
         count += 1
         small += entry.size < limits.least
         key = (spec, *entry.partition) if spec == spec_id else ()
-        parts.setdefault(key, []).append(Candidate(entry.size, about=entry.referenced if apart else None))
+        parts.setdefault(key, []).append(Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None))
     total = sum((grouped(part, limits) for part in parts.values()), Groups())
     return {
         "files": count,
         "small": small,
         "partitions": len(parts),
         "min_input_files": limits.min_input_files,
-        "apart": apart,
+        "sizes": limits.sizes,
         **_group_figures(total),
     }
 
@@ -360,6 +374,7 @@ class _Rewrite:
             "partitions": len(self._parts),
             "exact": self._filter.exact and not {"max-files-to-rewrite", "output-spec-id"} & set(self._options),
             "min_input_files": self._limits.min_input_files,
+            "sizes": self._limits.sizes,
             **_group_figures(total),
         }
 

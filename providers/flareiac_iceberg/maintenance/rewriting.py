@@ -9,7 +9,7 @@ from flareiac.sdk.maintenance import Duty, RewriteDataFiles, RewriteDeleteFiles,
 from flareiac_iceberg.maintenance.canonical import misfits
 from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, ManifestRewrite
 from flareiac_iceberg.maintenance.upkeep import Case
-from flareiac_iceberg.maintenance.words import count, percent, size
+from flareiac_iceberg.maintenance.words import count, exact_size, percent, size
 
 
 def compaction(case: Case, settings: Compaction) -> Duty:
@@ -25,6 +25,8 @@ def compaction(case: Case, settings: Compaction) -> Duty:
         over = settings.run_if.get("small_files_over")
         of_how_many = f", of more than {over:,} small ones" if over is not None else ""
         return case.idle(f"{count(found['few'], 'data file')} in all{of_how_many}", of=snapshot)
+    if wrong := _contradictions("compaction", found):
+        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
     reason, passed = _reason(found, settings)
     unsorted = settings.strategy == "sort" and settings.sort_by is None and not case.figures["sorted"]
     if unsorted and passed:
@@ -118,6 +120,18 @@ def options(settings: Compaction | DeleteRewrite) -> dict[str, str]:
     return found | {name: str(value) for name, value in settings.options.items()}
 
 
+def _contradictions(name: str, found: Attributes) -> tuple[Diagnostic, ...]:
+    """With the wanted size that the table has, where the block declares none."""
+    least, wanted, most = found["sizes"]
+    if least < wanted < most:
+        return ()
+    why = (
+        f"The wanted size is {exact_size(wanted)}, as the table's properties or Iceberg's default say; less than {exact_size(least)} is "
+        f"small, larger than {exact_size(most)} is large. Write {name}.target_file_size, or other limits."
+    )
+    return (warning("FII136", f"The sizes of {name} contradict each other", why, attribute=(name,)),)
+
+
 def _no_spec(wanted: str, there: Iterable[int]) -> Diagnostic:
     return warning(
         "FII159",
@@ -145,6 +159,8 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
         if case.figures["format_version"] >= 3 and case.figures["totals"]["delete_files"]:
             return case.idle("deletes are kept as vectors (format version 3), one for each data file: nothing to rewrite", of=snapshot)
         return case.idle("no position delete files", of=snapshot)
+    if wrong := _contradictions("delete_rewrite", found):
+        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
     if not found["rewritten_files"]:
         text = f"{count(found['files'], 'position delete file')}, no partition has {settings.min_input_files} small ones"
         return case.idle(text, of=snapshot)

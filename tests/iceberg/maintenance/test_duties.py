@@ -307,3 +307,12 @@ def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared
 def test_a_filter_that_is_no_condition_is_refused(written: Lake, where: str) -> None:
     with pytest.raises(Rejected, match="FII141"):
         declared(written, {"column": None, "compaction": {"where": where}})
+
+
+def test_sizes_are_judged_beside_what_the_table_says(written: Lake) -> None:
+    most = {"compaction": COMPACTION["compaction"] | {"max_file_size": "300MB"}}
+    refused = duties(written, most)["compaction"]
+    assert (refused.due, [item.code for item in refused.diagnostics]) == (False, ["FII136"])
+    with written.table("n.t").transaction() as change:
+        change.set_properties({"write.target-file-size-bytes": "134217728"})
+    assert duties(written, most)["compaction"].due
