@@ -125,6 +125,7 @@ def _figures(
     if request.refresh is Refresh.NONE or request.options.destroy or request.options.maintenance is Maintenance.EXCLUDE:
         return {}
     known = known_figures(snapshot.lineage, bench.project.workspace)
+    dropped = snapshot.dropped_by_name()
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
         kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
@@ -136,6 +137,7 @@ def _figures(
                 identity=observed.identity,
                 references=references,
                 known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
+                dropped={name: each.identity for name, each in dropped.items() if each.type == kind.name},
             )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
     found, troubles = bench.measure(wanted)

@@ -1,9 +1,9 @@
-"""The use case of ``undrop``: what was deleted, and is still known to the state, is brought back and recorded again."""
+"""The use cases of ``undrop`` and ``state rm``: what was deleted, and is still known to the state, is brought back, or is given up."""
 
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from flareiac.applying.recording import Loaded, Recording
 from flareiac.applying.requests import encode_request
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, encode_snapshot, without_dropped
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, ReadRequest, Reviving, Unreadable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease
@@ -48,6 +48,32 @@ def undrop(
         )
         said = _carry_out(bench, lease, loaded, record, driver, request).messages
     return (*said, *_others(record, [item for item in loaded.snapshot.dropped if item.address == address]))
+
+
+def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
+    """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure`` or ``LockHeld``."""
+    with locked(bench, "state rm", lock_timeout, emit) as lease:
+        loaded = bench.load_state()
+        if loaded.recovered.interrupted is not None:
+            raise Failure(_interrupted())
+        snapshot, known = loaded.snapshot, loaded.snapshot.dropped_by_name()
+        record = known.get(wanted) or next((item for item in snapshot.dropped if item.exact_name == wanted), None)
+        if record is None:
+            raise Failure(_not_dropped(wanted, known, recorded=wanted in snapshot.resources))
+        after = replace(snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record))
+        with _unwritten("Nothing was changed; make room or restore access first."):
+            bench.store.write_snapshot(encode_snapshot(after), expect=loaded.revision, lease=lease)
+    location = record.identity.get("metadata_location")
+    last = f"; its last metadata file is {location}" if location else ""
+    return f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place finds them."
+
+
+def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diagnostic:
+    names = ", ".join(known) or "nothing"
+    why = f"The state keeps of what was dropped: {names}.{did_you_mean(wanted, known)} Nothing was changed."
+    if recorded:
+        why += ' To have it forgotten with its table left as it is, apply on_destroy = "retain" and remove its block.'
+    return error("FIX066", f"Nothing that was dropped is known as {wanted}", why)
 
 
 def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
@@ -100,7 +126,7 @@ def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict
 
 
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
-    same = (_name(item) for item in gone if item.address == _parts(wanted)[0])
+    same = (item.exact_name for item in gone if item.address == _parts(wanted)[0])
     names = list(dict.fromkeys([*(item.address for item in gone), *same]))
     why = (
         f"The state keeps what a destroyed resource needs to come back, and has: {', '.join(names) or 'nothing'}."
@@ -109,12 +135,8 @@ def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     return error("FIX061", f"Nothing that was dropped is known as {wanted}", why)
 
 
-def _name(record: ResourceRecord) -> str:
-    return f"{record.address}@{record.uuid}" if record.uuid else record.address
-
-
 def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
-    way = f" An earlier one is known: once {address} is dropped, flareiac undrop {_name(gone[-1])} brings it back." if gone else ""
+    way = f" An earlier one is known: once {address} is dropped, flareiac undrop {gone[-1].exact_name} brings it back." if gone else ""
     return error(
         "FIX062",
         f"{address} is not dropped",
@@ -128,7 +150,7 @@ def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[s
     for item in known:
         if not item.is_same(back):
             location = item.identity.get("metadata_location")
-            yield f"dropped earlier and still known: {_name(item)}" + (f", its last metadata file is {location}" if location else "")
+            yield f"dropped earlier and still known: {item.exact_name}" + (f", its last metadata file is {location}" if location else "")
 
 
 def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Reviving, request: ApplyRequest) -> Applied:
@@ -156,7 +178,7 @@ def _unwritten(consequence: str) -> Iterator[None]:
     try:
         yield
     except OSError as trouble:
-        raise Failure(error("FIX063", "The undrop could not be recorded", f"{trouble.strerror or trouble}. {consequence}")) from trouble
+        raise Failure(error("FIX063", "The state could not be written", f"{trouble.strerror or trouble}. {consequence}")) from trouble
 
 
 def _interrupted() -> Diagnostic:

@@ -14,7 +14,7 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
-from flareiac.model.snapshot import ResourceRecord
+from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning import duties as dues
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
@@ -42,7 +42,7 @@ class Deciding:
         if not isinstance(itself, Present):
             raise Failure(_not_there(address, itself))
         resource = replace(asked.resource, identity=itself.identity)
-        figures, troubles = bench.measure([_measurement(resource, asked.request.references)])
+        figures, troubles = bench.measure([_measurement(resource, asked.request.references, snapshot)])
         if address not in figures:
             raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
         around = dues.Around(
@@ -87,9 +87,15 @@ def _question(record: ResourceRecord, references: References, itself: bool) -> Q
     return Question(provider=record.provider, type=record.type, request=request)
 
 
-def _measurement(resource: PlannedResource, references: References) -> Measurement:
+def _measurement(resource: PlannedResource, references: References, snapshot: Snapshot) -> Measurement:
     attributes = resource.proposal.planned or resource.desired or {}
-    request = MeasureRequest(address=resource.address, attributes=attributes, identity=resource.identity, references=references)
+    request = MeasureRequest(
+        address=resource.address,
+        attributes=attributes,
+        identity=resource.identity,
+        references=references,
+        dropped={name: item.identity for name, item in snapshot.dropped_by_name().items() if item.type == resource.type},
+    )
     return Measurement(provider=resource.provider, type=resource.type, request=request)
 
 

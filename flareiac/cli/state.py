@@ -1,4 +1,4 @@
-"""``state list`` and ``state show``: what is recorded."""
+"""``state list``, ``state show`` and ``state rm``: what is recorded, and what is kept no longer."""
 
 import json
 from typing import Annotated
@@ -9,7 +9,7 @@ from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.options import Json
 
-app = typer.Typer(help="Look at the state.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Look at the state, and give up what it keeps of dropped tables.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")
@@ -36,4 +36,31 @@ def show(address: Annotated[str, typer.Argument(help="A recorded address.")], as
 
     record = recorded(Bench(root=terminal.CURRENT.root).load_state().snapshot, address)
     terminal.out(json.dumps(encode_record(record), indent=2) if as_json else record_text(record, schemas=installed().registry.schemas))
+    return ExitCode.DONE
+
+
+@app.command()
+def rm(
+    address: Annotated[
+        str, typer.Argument(help="What was dropped; ADDRESS@UUID names one of several of that address.", metavar="ADDRESS[@UUID]")
+    ],
+) -> int:
+    """Give up a table that was dropped: undrop brings it back no longer, and its files are kept for it no longer."""
+    from flareiac.app.bench import Bench
+    from flareiac.app.undrop import give_up
+    from flareiac.model.events import Event
+    from flareiac.render.apply_text import event_line
+    from flareiac.sdk.validators import parse_duration
+
+    def emit(event: Event) -> None:
+        terminal.say(event_line(event, colour=False) or "")
+
+    timeout = parse_duration(terminal.CURRENT.lock_timeout)
+    if timeout is None:
+        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
+    bench = Bench(root=terminal.CURRENT.root)
+    try:
+        terminal.out(give_up(bench, address, lock_timeout=timeout / 1000, emit=emit))
+    finally:
+        bench.close()
     return ExitCode.DONE

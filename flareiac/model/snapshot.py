@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -39,6 +40,11 @@ class ResourceRecord:
         """What tells it from another object of its name; None where its kind has no such thing."""
         return self.identity.get("uuid")
 
+    @property
+    def exact_name(self) -> str:
+        """``ADDRESS@UUID``, which tells it from all that the address has been; without a uuid, the address."""
+        return self.address if self.uuid is None else f"{self.address}@{self.uuid}"
+
     def is_same(self, other: "ResourceRecord") -> bool:
         """Whether both are of one object, whatever its address was; without a uuid, the address is all there is to tell."""
         known = (self.uuid, other.uuid) != (None, None)
@@ -60,6 +66,11 @@ class Snapshot:
     features: tuple[str, ...] = ()
     dropped: tuple[ResourceRecord, ...] = ()
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
+
+    def dropped_by_name(self) -> dict[str, ResourceRecord]:
+        """What is dropped by what commands call it: its address, with its uuid where the address alone means another one too."""
+        often = Counter([*self.resources, *(item.address for item in self.dropped)])
+        return {item.address if often[item.address] == 1 else item.exact_name: item for item in self.dropped}
 
 
 def with_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:

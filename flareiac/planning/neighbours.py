@@ -13,7 +13,7 @@ from flareiac.sdk.provider import Observation, Present, Project, ResourceType
 from flareiac.sdk.references import Resolved
 
 Holder: TypeAlias = tuple[str, bool]
-"""An address, and whether it is only what was dropped there."""
+"""An address, and whether it is only what was dropped there; then it is what commands call it, which may be ``ADDRESS@UUID``."""
 
 
 def occupied(
@@ -35,8 +35,8 @@ def occupied(
     for address, record in snapshot.resources.items():
         add(address, record.type, record.attributes, record.identity)
         add(address, record.type, record.attributes, _observed(observations.get(address)))
-    for record in snapshot.dropped:
-        add(record.address, record.type, record.attributes, record.identity, dropped=True)
+    for name, record in snapshot.dropped_by_name().items():
+        add(name, record.type, record.attributes, record.identity, dropped=True)
     return Occupied(found)
 
 

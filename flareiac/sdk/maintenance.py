@@ -37,7 +37,9 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """Another resource with files in the same places (see ``places``). ``dropped``: it was destroyed, and can still be brought back."""
+    """Another resource with files in the same places (see ``places``). ``dropped``: it was destroyed, and can still be brought back;
+    ``address`` is then what commands call it, with its uuid where the address means another one too.
+    """
 
     address: str
     places: tuple[str, ...]
@@ -150,13 +152,17 @@ class Duty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureRequest:
-    """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the last time (or empty)."""
+    """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the last time (or empty).
+
+    ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by ``Neighbour.address``.
+    """
 
     address: str
     attributes: Attributes
     identity: Attributes
     references: References
     known: Attributes = field(default_factory=dict)
+    dropped: Mapping[str, Attributes] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -54,7 +54,7 @@ class Here:
     def due(self, *blocks: str) -> dict[str, str]:
         """What is said of each orphan removal, due or not."""
         self._write(blocks)
-        self.told = " ".join(self._commands.flareiac("plan", "-out=p").err.split())
+        self.told = " ".join(self._commands.flareiac("plan", "-out=p").err.replace("│", " ").split())
         document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))
         return {item["address"]: "due" if item["due"] else item["summary"] for item in document["flareiac"]["due"]}
 
@@ -62,6 +62,11 @@ class Here:
         done = self._commands.flareiac(*words)
         assert done.code == 0, done.text
         return done.out
+
+    def refused(self, *words: str) -> str:
+        done = self._commands.flareiac(*words)
+        assert done.code == 1, done.text
+        return " ".join(done.err.replace("│", " ").split())
 
     def other(self, catalog: str) -> SqlCatalog:
         """Another program at one of the catalogs."""
@@ -145,6 +150,37 @@ def test_what_was_dropped_stays_until_it_is_purged(here: Here) -> None:
     assert here.due(renamed, purged) == {"table.new": "table.old has files in the same place"}
     here.apply(renamed)
     assert here.due(renamed) == {"table.new": "due"}
+
+
+def test_what_was_purged_by_another_program_protects_nothing(here: Here) -> None:
+    here.apply(block := table("one", "n.t", ORPHANS))
+    catalog = here.other("x")
+    catalog.drop_table("n.t")
+    catalog.close()
+    metadata = here.root / "lake/warehouse/n/t/metadata"
+    files = {path: path.read_bytes() for path in metadata.iterdir()}
+    here.apply(block)
+    (summary,) = here.due(block).values()
+    assert summary.startswith("table.one@")
+    for path in files:
+        path.unlink()
+    assert here.due(block) == {"table.one": "due"}
+    later = metadata / "00009-later.metadata.json"
+    later.write_bytes(next(content for path, content in files.items() if path.name.endswith(".json")))
+    assert here.due(block) == {"table.one": summary}
+
+
+def test_what_was_replaced_is_named_and_can_be_given_up(here: Here) -> None:
+    here.apply(block := table("one", "n.t", 'on_destroy = "drop"', ORPHANS))
+    here.command("apply", "-auto-approve", "-maintenance=exclude", "-replace=table.one")
+    (summary,) = here.due(block).values()
+    name, _, told = summary.partition(" ")
+    assert (name.partition("@")[0], told) == ("table.one", "(dropped) has files in the same place")
+    assert f"flareiac undrop {name}; to give it up, so that they may go: flareiac state rm {name}." in here.told
+    assert "To have it forgotten" in here.refused("state", "rm", "table.one")
+    assert "its last metadata file is" in here.command("state", "rm", name)
+    assert here.due(block) == {"table.one": "due"}
+    assert "Nothing that was dropped is known" in here.refused("state", "rm", name)
 
 
 def test_a_table_that_is_about_to_get_another_name_is_no_neighbour_of_itself(here: Here) -> None:

@@ -3,7 +3,7 @@
 How results compare with forecasts is told in ``judge``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes, Data
@@ -153,7 +153,7 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
         return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
     location, unlisted = case.figures["location"], case.figures.get("unlisted")
     under: list[str] = case.figures.get("under") or []
-    beside = _beside(location, case.request.neighbours)
+    beside = _beside(location, case.request.neighbours, case.figures.get("lost") or ())
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
         told = _shared(location, beside, under)
@@ -186,10 +186,11 @@ def _no_collection(name: str) -> Diagnostic:
     )
 
 
-def _beside(location: str, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+def _beside(location: str, neighbours: Iterable[Neighbour], lost: Collection[str]) -> list[Neighbour]:
     """Those with files below this location or around it, which are the places that orphans are looked for in."""
     own = comparable(location)
-    return [item for item in neighbours if any(is_within(place, own) or is_within(own, place) for place in item.places)]
+    there = (item for item in neighbours if not (item.dropped and item.address in lost))
+    return [item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)]
 
 
 def _named(neighbour: Neighbour) -> str:
@@ -200,8 +201,8 @@ def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) ->
     all_of_them = [f"{_named(item)} ({item.places[0]})" for item in beside] or [f"the table {name}" for name in under]
     dropped = next((item.address for item in beside if item.dropped), None)
     back = (
-        f" The files of what was dropped stay for flareiac undrop {dropped}; they go for good when it is back and then destroyed with "
-        'on_destroy = "purge".'
+        f" The files of what was dropped stay for flareiac undrop {dropped}; to give it up, so that they may go: flareiac state rm "
+        f"{dropped}."
         if dropped
         else ""
     )

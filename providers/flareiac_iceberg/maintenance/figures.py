@@ -13,7 +13,8 @@
      "manifests": {"data": [count, bytes], "deletes": [count, bytes], "target": bytes} | None
      "rows":      see ``aged_rows`` | None
      "under":     names of other tables that its catalog knows with files below the location, or around it | None
-     "unlisted":  why the catalog does not tell what else it holds | None}
+     "unlisted":  why the catalog does not tell what else it holds | None
+     "lost":      those of the dropped with files below the location whose metadata is gone, so that nothing brings them back}
 
 ``apart``: a file of deletes that is written is about one data file only. ``few``: so many files are too few for anything, so none was
 looked at. None: not declared.

@@ -5,6 +5,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.maintenance import MeasureRequest
+from flareiac.sdk.places import is_within
 from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import tables_in
 from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog
@@ -13,17 +14,21 @@ from flareiac_iceberg.maintenance.manifests import unreadable
 from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
 from flareiac_iceberg.maintenance.settings import settings_of
 from flareiac_iceberg.table.metadata import load, load_entry
+from flareiac_iceberg.table.places import comparable
 from flareiac_iceberg.table.read import Target, target_of
+from flareiac_iceberg.table.revival import lost
 
 
 def figures(request: MeasureRequest, listings: Listings) -> Attributes:
     """The figures of a table (see ``figures``). Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     found = _known(request) or _measured(request, target)
-    return found | (_beside(found, target, listings) if "orphan_removal" in settings_of(request.attributes) else _NOBODY)
+    if "orphan_removal" not in settings_of(request.attributes):
+        return found | _NOBODY
+    return found | _beside(found, target, listings) | {"lost": _lost(request, found, target.catalog)}
 
 
-_NOBODY: Final[Attributes] = {"under": None, "unlisted": None}
+_NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": []}
 
 
 def _known(request: MeasureRequest) -> Attributes | None:
@@ -45,6 +50,13 @@ def _beside(found: Attributes, target: Target, listings: Listings) -> Attributes
         return {"under": listings.sharing(found["location"], target.catalog, own), "unlisted": None}
     except Failure as failure:
         return {"under": None, "unlisted": failure.diagnostics[0].detail}
+
+
+def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> list[str]:
+    """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's keys."""
+    own = comparable(found["location"])
+    inside = {name: item for name, item in request.dropped.items() if is_within(comparable(str(item.get("metadata_location"))), own)}
+    return lost(inside, found["metadata_location"], catalog)
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:

@@ -1,7 +1,7 @@
 """May a dropped table come back, as which of its metadata files says, and is there what that names? Touches the world, by reading only."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -60,6 +60,35 @@ def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last
         raise Failure(_another_tables(target, known))
     _refuse_holes(target, metadata, known)
     return Last(location=known, notes=tuple(passed_over))
+
+
+def lost(dropped: Mapping[str, Attributes], beside: str, catalog: CatalogSpec) -> list[str]:
+    """Which of the dropped tables, given by their identities, nothing can bring back: the files that could are gone. In doubt, none.
+
+    ``beside`` is the metadata file of the table in whose place they were.
+    """
+    try:
+        gone = {name: item for name, item in dropped.items() if not is_there(item["metadata_location"], catalog)}
+        if not gone or not is_there(beside, catalog):  # a volume that is not mounted has none of them
+            return []
+        own = load(beside, catalog)
+        known = {beside, *(str(item["metadata-file"]) for item in own.get("metadata-log") or ())}
+        return [name for name, item in gone.items() if not _may_go_on(item, known, catalog)]
+    except (Failure, OSError):
+        return []
+
+
+def _may_go_on(item: Attributes, known: Collection[str], catalog: CatalogSpec) -> bool:
+    """Whether there may be a later metadata file of the table; ``known`` ones are another's. Raises ``Failure`` and ``OSError``."""
+    if item.get("last_is_known"):
+        return False
+    folder, _, name = item["metadata_location"].rpartition("/")
+    try:
+        names = names_in(folder, catalog)
+    except FileNotFoundError:
+        return False
+    strange = [f"{folder}/{each}" for version in _later(names, name) for each in version if f"{folder}/{each}" not in known]
+    return len(strange) > _AT_ONCE or any(load(each, catalog)["table-uuid"] == item["uuid"] for each in strange)
 
 
 def refuse_elsewhere(connections: Connections, target: Target, uuid: str, location: str) -> tuple[str, ...]:
