@@ -300,7 +300,9 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
 def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:
     kind = evaluation.registry.types[kind_and_name(node)[0]]
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
-    found = instances(block, evaluation.scope, evaluation.diagnostics)
+    told, hidden = Diagnostics(), _hidden_by(evaluation, node)
+    found = instances(block, evaluation.scope, told)
+    evaluation.diagnostics.extend(hidden if hidden is not None and item.code == "FIC043" else item for item in told)
     if found is None:
         evaluation.failed.add(node)
         return
@@ -308,8 +310,24 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
     declared = depends_on(block, evaluation.diagnostics)
     needed = _needed(evaluation, evaluation.traversals[node], declared)
     for item in found:
-        if not _instance(evaluation, block, kind, item, needed):
+        if not _instance(evaluation, block, kind, item, needed, hidden):
             evaluation.failed.add(node)
+
+
+def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
+    """Why something that a node mentions, itself or through others, could not be read. Its values are unknown for that reason."""
+    seen: set[str] = set()
+    stack = [node] if evaluation.unread else []
+    while stack:
+        each = stack.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        for key in evaluation.instances.get(each, ()):
+            if (address := f"{each}{render_key(key)}") in evaluation.unread:
+                return evaluation.unread[address]
+        stack.extend(filter(None, (node_of(item, evaluation.registry.types) for item in evaluation.traversals.get(each, ()))))
+    return None
 
 
 def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnostics) -> None:
@@ -324,7 +342,14 @@ def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Seque
     return [item for item in dict.fromkeys([*mentioned, *declared]) if item and item in evaluation.instances]
 
 
-def _instance(evaluation: _Evaluation, block: BlockNode, kind: ResourceType, instance: Instance, needed: Sequence[str]) -> bool:
+def _instance(
+    evaluation: _Evaluation,
+    block: BlockNode,
+    kind: ResourceType,
+    instance: Instance,
+    needed: Sequence[str],
+    hidden: Diagnostic | None,
+) -> bool:
     diagnostics = evaluation.diagnostics
     before = len(diagnostics)
     address = Address(kind.name, block.labels[-1], instance.key)
@@ -334,7 +359,9 @@ def _instance(evaluation: _Evaluation, block: BlockNode, kind: ResourceType, ins
     if _errors_since(diagnostics, before):  # what is in error is not known either
         return False
     if not is_known(attributes):
-        if f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:  # an error of another instance is told once
+        if hidden is not None:
+            diagnostics.add(hidden)
+        elif f"{kind.name}.{block.labels[-1]}" not in evaluation.failed:  # an error of another instance is told once
             _refuse_unknown(decoded, block, address, diagnostics)
         return False
     _fill_connections(evaluation, kind, attributes, block, diagnostics)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
 from flareiac.model.desired import Desired, OutputValue
@@ -279,6 +279,11 @@ def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
     after: Mapping[str, OutputValue] = {} if options.destroy else inputs.desired.outputs
     if options.maintenance is Maintenance.ONLY:
         after = inputs.snapshot.outputs
+    if inputs.desired.unread:  # what is not known for that stays as it was recorded
+        before = inputs.snapshot.outputs
+        after = {
+            name: item if is_known(item.value) else before[name] for name, item in after.items() if is_known(item.value) or name in before
+        }
     names: dict[str, Data] = dict.fromkeys([*inputs.snapshot.outputs, *after])
     return {name: OutputChange(before=_bare(inputs.snapshot.outputs.get(name)), after=_bare(after.get(name))) for name in sorted(names)}
 

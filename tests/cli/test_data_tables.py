@@ -75,6 +75,31 @@ def test_what_does_not_depend_on_one_that_is_missing_is_planned(project: Path) -
     assert (drift.code, "FIC060" in drift.err, "1 resource checked" in drift.out) == (1, True, True), drift.text
 
 
+def test_what_was_an_output_stays_one_while_it_can_not_be_read(project: Path) -> None:
+    make_lake(project)
+    with shell(project) as commands:
+        assert commands.flareiac("apply", "-target=table.copy", "-auto-approve").code == 0
+        before = commands.flareiac("output", "uuid").out
+        catalog = catalog_of(project)
+        moved = Path(catalog.load_table("sales.events").metadata_location.removeprefix("file://"))
+        catalog.close()
+        moved.rename(moved.with_suffix(".away"))
+        again = commands.flareiac("apply", "-target=table.copy", "-auto-approve")
+        after = commands.flareiac("output", "uuid").out
+    assert (again.code, before, after) == (0, before, before), again.text
+    assert len(before) > 30
+
+
+@pytest.mark.parametrize("used", ["properties = { x = data.table.raw.uuid }", "for_each = toset([local.y])"])
+def test_a_value_that_is_unknown_because_it_could_not_be_read_is_told_as_that(project: Path, used: str) -> None:
+    more = f'locals {{ y = data.table.raw.uuid }}\ntable "more" {{\n  namespace = "mine"\n  column "id" {{ type = "long" }}\n  {used}\n}}\n'
+    (project / "more.flare.hcl").write_text(more)
+    with shell(project) as commands:
+        plan = commands.flareiac("plan")
+    assert (plan.code, "FIC060" in plan.err) == (1, True), plan.text
+    assert "known only after apply" not in plan.text
+
+
 @pytest.mark.parametrize(
     ("break_it", "told"),
     [
