@@ -1,7 +1,7 @@
 """The tables and namespaces of AWS Glue, a few pages each, within bounded time. Reads only."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -14,30 +14,36 @@ from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_
 def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
     """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises ``Failure``."""
     check_name(catalog, namespace)
-    found: dict[str, Pointer] = {}
     with trouble_told(catalog):
         client = glue_client(catalog)
         try:
-            for page in client.get_paginator("get_tables").paginate(DatabaseName=namespace):
-                found |= {item["Name"]: _pointer(item) for item in page["TableList"]}
+            found = {item["Name"]: _pointer(item) for item in _tables(client, namespace)}
         except client.exceptions.EntityNotFoundException:
             return {}
     return found
 
 
 def everything(catalog: GlueCatalog) -> Mapping[tuple[str, ...], tuple[str, str]]:
-    """Where every table of the account and region has files, also one of another format. Raises ``Failure``."""
+    """Where every table of the account and region has files, also one of another format. Raises ``Failure``.
+
+    Databases that are not for us to read, or go meanwhile, tell nothing.
+    """
     found: dict[tuple[str, ...], tuple[str, str]] = {}
     with trouble_told(catalog):
         client = glue_client(catalog)
         databases = [item["Name"] for page in client.get_paginator("get_databases").paginate() for item in page["DatabaseList"]]
         for database in databases:
-            for page in client.get_paginator("get_tables").paginate(DatabaseName=database):
-                for item in page["TableList"]:
+            with suppress(client.exceptions.AccessDeniedException, client.exceptions.EntityNotFoundException):
+                for item in _tables(client, database):
                     location, own = _pointer(item).location, (item.get("StorageDescriptor") or {}).get("Location") or ""
                     if location or own:
                         found[catalog.name, database, item["Name"]] = (location, own or folder_of(location))
     return found
+
+
+def _tables(client: Any, database: str) -> Iterator[Mapping[str, Any]]:
+    for page in client.get_paginator("get_tables").paginate(DatabaseName=database):
+        yield from page["TableList"]
 
 
 def _pointer(item: Mapping[str, Any]) -> Pointer:

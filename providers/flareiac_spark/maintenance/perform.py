@@ -42,7 +42,10 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
 
 
 def outcome(request: PerformRequest, applications: Applications) -> Performed | None:
-    """The answer that nobody took, waited for where an application is at it; None where there is none. Raises ``Failure``."""
+    """The answer that nobody took, waited for where an application is at it; None where there is none, or it can not be read.
+
+    Raises ``Failure`` where it is cancelled.
+    """
     control = applications.control(request.performer.attributes)
     operation = _operation(request)
     try:
@@ -54,8 +57,8 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
         if done is None:
             return None
         control.forget_operation(operation.id)
-    except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+    except ControlError:
+        return None  # whoever has something to ask of the application is told what is wrong with it; the table tells what it committed
     return Performed(result=dict(done.result), found=True)
 
 
