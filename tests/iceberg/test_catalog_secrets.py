@@ -71,6 +71,24 @@ def test_a_setting_that_lets_nobody_in_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "properties",
+    [
+        {"s3.sse.type": "kms", "s3.sse.key": "1234abcd-12ab-34cd-56ef-1234567890ab"},
+        {"s3.sse.key": "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"},
+        {"s3.sse.key": "alias/lake"},
+    ],
+)
+def test_the_name_of_a_key_is_no_secret(properties: dict[str, str], tmp_path: Path) -> None:
+    assert Lake(tmp_path).canonical("catalog", "other", {"properties": properties})["properties"].items() >= properties.items()
+
+
+def test_a_key_of_ones_own_is_a_secret(tmp_path: Path) -> None:
+    with pytest.raises(Rejected) as caught:
+        Lake(tmp_path, {"properties": {"s3.sse.type": "custom", "s3.sse.key": HIDDEN}})
+    assert caught.value.codes == ["FII100"]
+
+
+@pytest.mark.parametrize(
     "catalog",
     [
         {"uri": f"postgresql://u@h/db?password={HIDDEN}"},

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
@@ -46,13 +46,13 @@ def checked_properties(value: Data, references: References, diagnostics: Diagnos
     found: dict[str, str] = {}
     for name, item in sorted(value.items()):
         if item is not None:
-            text = _property(name, item, references, diagnostics)
+            text = _property(name, item, value, references, diagnostics)
             if text is not None:
                 found[name] = text
     return found
 
 
-def _property(name: str, item: Data, references: References, diagnostics: Diagnostics) -> str | None:
+def _property(name: str, item: Data, others: Attributes, references: References, diagnostics: Diagnostics) -> str | None:
     at = ("properties", name)
     if isinstance(item, Reference):
         return referred(item, at, references, diagnostics)
@@ -63,11 +63,17 @@ def _property(name: str, item: Data, references: References, diagnostics: Diagno
         diagnostics.error("FII108", f"The property {name} must be a text", why, attribute=() if is_secret(name) else at)
         return None
     text = str(item)
-    if is_reference(text) or (text and is_secret(name)) or holds_secret(text):
+    secret = text and is_secret(name) and not _names_key(name, text, others)
+    if is_reference(text) or secret or holds_secret(text):
         # Without the place: the lines that are shown for it would show the secret.
         diagnostics.error("FII100", f"The property {name} must not hold a secret", _advice(at, name))
         return None
     return text
+
+
+def _names_key(name: str, text: str, others: Attributes) -> bool:
+    """Whether it says which key of a key service is meant, as opposed to the key itself."""
+    return name == "s3.sse.key" and (others.get("s3.sse.type") in ("kms", "dsse-kms") or text.startswith(("arn:", "alias/")))
 
 
 def is_secret(name: str) -> bool:
