@@ -9,7 +9,7 @@ import pytest
 from pyiceberg.types import StringType
 
 from flareiac.sdk.changes import Action, Effect, Origin, Reaction, Relation
-from flareiac.sdk.provider import Present
+from flareiac.sdk.provider import PlanRequest, Present, Recorded
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 
 ORDERS: dict[str, Any] = {
@@ -187,6 +187,24 @@ def test_a_required_column_fits_an_empty_table_only(lake: Lake) -> None:
     outcome = lake.session.driver("table").apply(lake.request("table.orders", planned))
     assert [item.code for item in getattr(outcome, "diagnostics", ())] == ["FII040"]
     assert "new" not in [field.name for field in lake.table("sales.orders").schema().fields]
+
+
+def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
+    """What was recorded before it told whether rows were ever written stands for the table under -refresh=false."""
+    lake.apply("table.orders", ORDERS)
+    recorded = lake.state["table.orders"]
+    identity = {name: value for name, value in recorded.identity.items() if name != "written"}
+    planner = lake.types["table"].planner
+    assert planner is not None
+    request = PlanRequest(
+        address="table.orders",
+        desired=lake.canonical("table", "orders", with_columns(new="int not null")),
+        recorded=Recorded(attributes=recorded.attributes, identity=identity),
+        observed=Present(attributes=recorded.attributes, identity=identity),
+        references=lake.references,
+        project=lake.project,
+    )
+    assert planner.plan(request).blockers == ()
 
 
 def test_a_foreign_table_is_adopted_only_when_asked(lake: Lake) -> None:

@@ -7,7 +7,9 @@ from urllib.parse import urlparse
 
 import pyarrow as pa
 import pytest
+from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringType, StructType
 
 from flareiac.kernel.diagnostics import Failure
@@ -222,6 +224,40 @@ def test_partition_fields_without_ids_of_an_early_writer(lake: Lake) -> None:
     ids = [(item["field-id"], item["transform"]) for item in after["partition-spec"]]
     assert ids == [(1000, "void"), (1001, "identity"), (1002, "truncate[2]")]
     assert lake.plan("table.t", changed).action is Action.NO_OP
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+def test_a_partition_field_that_another_tool_removed_comes_back_to_its_place(lake: Lake, again: bool) -> None:
+    """Other tools leave the name with the place. Some take a new place for the field when they add it again."""
+    body = PLACE | {"column": columns(id="long", region="string"), "format_version": 1}
+    lake.apply("table.t", body | {"partition_by": ["region"]})
+    file = Path(urlparse(lake.table("n.t").metadata_location).path)
+    found = json.loads(file.read_text())
+    gone = {"source-id": 2, "field-id": 1000, "transform": "void", "name": "region"}
+    specs = [[gone]]
+    if again:
+        first, second = gone | {"name": "region_1000"}, gone | {"field-id": 1001}
+        specs = [[first], [first, second | {"transform": "identity"}], [first, second]]
+    found["partition-specs"] += [{"spec-id": number, "fields": fields} for number, fields in enumerate(specs, 1)]
+    found["default-spec-id"], found["partition-spec"] = len(specs), specs[-1]
+    found["last-partition-id"] = 1001 if again else 1000
+    file.write_text(json.dumps(found))
+    lake.apply("table.u", body | {"name": "t"}, importing=True)
+    lake.apply("table.u", body | {"name": "t", "partition_by": ["region"]})
+    assert [(item.name, str(item.transform)) for item in lake.table("n.t").spec().fields if str(item.transform) != "void"] == [
+        ("region", "identity")
+    ]
+    assert len({item.name for item in lake.table("n.t").spec().fields}) == len(specs[-1])
+
+
+def test_a_partition_field_of_a_column_that_no_path_says_goes(lake: Lake) -> None:
+    catalog = lake.other_made()
+    catalog.create_namespace("n")
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "a.b", StringType(), required=True), identifier_field_ids=[2])
+    catalog.create_table("n.t", schema, partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "ab")))
+    catalog.close()
+    lake.apply("table.t", PLACE | {"partition_by": [], "identifier": []}, importing=True)
+    assert lake.table("n.t").spec().is_unpartitioned()
 
 
 def test_a_table_with_an_at_sign_in_its_name_is_imported(adopted: Lake) -> None:

@@ -29,7 +29,15 @@ from flareiac_iceberg.table.changes import (
     UpgradeFormat,
     WidenType,
 )
-from flareiac_iceberg.table.metadata import FIRST_PARTITION_ID, nodes, partition_spec_of, partition_specs_of, schema_of, sort_order_of
+from flareiac_iceberg.table.metadata import (
+    FIRST_PARTITION_ID,
+    id_at,
+    nodes,
+    partition_spec_of,
+    partition_specs_of,
+    schema_of,
+    sort_order_of,
+)
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import (
     COLUMN_TAGS_PREFIX,
@@ -311,7 +319,7 @@ def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str
     # A field that goes may belong to a column that goes too, so its id is looked up by its path before the drop.
     known = {path_after(path, renames): field_id for path, field_id in old_ids.items()} | ids
     for change in relevant:
-        source, transform = known[change.field.column], transform_text(change.field.transform, change.field.param)
+        source, transform = id_at(change.field.column, known), transform_text(change.field.transform, change.field.param)
         row = next((item for item in rows if item["source-id"] == source and item["transform"] == transform), None)
         match change:
             case RemovePartitionField():
@@ -321,14 +329,15 @@ def _spec_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str
                 assert row is not None, "only a field of the spec is renamed"
                 row["name"] = new
             case AddPartitionField(field=field):
-                reused = next((item["field-id"] for item in past if item["source-id"] == source and item["transform"] == transform), None)
-                place = next((item for item in rows if item["field-id"] == reused), None)
-                if place is not None:
-                    # Version 1 keeps the place of a field that went: the same field comes back to it.
+                used = [item["field-id"] for item in past if item["source-id"] == source and item["transform"] == transform]
+                places = [item for item in rows if item["field-id"] in used]
+                if places:
+                    # Version 1 keeps the place of a field that went: the same field comes back to it, and to its own name if that is there.
+                    place = next((item for item in places if item["name"] == field.field_name), places[0])
                     place |= _partition(field, known, place["field-id"])
                 else:
-                    last = last + 1 if reused is None else last
-                    rows.append(_partition(field, known, last if reused is None else reused))
+                    last = last if used else last + 1
+                    rows.append(_partition(field, known, used[0] if used else last))
     return _default_spec(specs, rows)
 
 

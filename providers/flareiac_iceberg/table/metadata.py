@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -261,6 +261,11 @@ def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
 def _path(field_id: int, paths: dict[int, str]) -> str:
     """``#7`` for a column that no path can say."""
     return paths.get(field_id, f"#{field_id}")
+
+
+def id_at(path: str, ids: Mapping[str, int]) -> int:
+    """The field id of a column by its path, or by what stands for one that no path can say."""
+    return ids[path] if path in ids else int(path.removeprefix("#"))
 
 
 def _transform(text: str) -> tuple[str, int | None]:

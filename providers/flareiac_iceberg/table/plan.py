@@ -301,7 +301,7 @@ def _past(observed: Present, found: Difference) -> Past:
     renames = (*found.renames.declared, *found.renames.undone)
     paths = {field_id: path_after(path, renames) for path, field_id in identity["field_ids"].items()}
     return Past(
-        written=identity.get("written", True),
+        written=identity.get("written", identity.get("snapshot_id") is not None),
         sorted=frozenset(paths[item] for item in identity.get("sorted_ids") or () if item in paths),
         partitions=frozenset((name, paths[item], term) for name, item, term in identity.get("partition_names") or () if item in paths),
     )

@@ -243,9 +243,10 @@ def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -
             case _:
                 continue
         term = (field.column, transform_text(field.transform, field.param))
-        if any(name == other and column in columns and term != (column, transform) for other, column, transform in past.partitions) or (
-            name in columns and (field.transform, field.column) != ("identity", name)
-        ):
+        taken = {(column, transform) for other, column, transform in past.partitions if other == name and column in columns}
+        if term in taken:
+            taken.discard((field.column, "void"))  # its own place in version 1, which it gets back
+        if taken - {term} or (name in columns and (field.transform, field.column) != ("identity", name)):
             yield Blocker(
                 code="FII039",
                 summary=f'the partition field {field} can not be named "{name}"',
