@@ -167,6 +167,15 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypa
     assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 
 
+@pytest.mark.parametrize("wanted", [WIDER, BODY | {"name": "u"}])
+def test_a_table_that_can_not_be_read_before_its_change_was_not_changed(made: Lake, wanted: dict[str, Any]) -> None:
+    """Nothing was asked for, so nothing is left to be found out: that would stop every later apply."""
+    request = made.request("table.t", made.plan("table.t", wanted))
+    file = Path(made.table("n.t").metadata_location.removeprefix("file://"))
+    file.unlink()
+    assert codes(made.asked(request)) == ["FII012"]
+
+
 def test_an_update_whose_result_was_lost_is_recognised(made: Lake) -> None:
     renamed = BODY | {"column": columns(id="long", called="string"), "renamed": {"name": "called"}}
     request = made.request("table.t", made.plan("table.t", renamed))

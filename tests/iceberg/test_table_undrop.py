@@ -1,5 +1,6 @@
 """What was dropped comes back with its rows, and nothing else is ever replaced by it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,11 @@ def known(request: ApplyRequest) -> Path:
     return Path(urlparse(request.recorded.identity["metadata_location"]).path)
 
 
-def knowing(request: ApplyRequest, **identity: str) -> ApplyRequest:
+def unseen(request: ApplyRequest, **changed: str) -> ApplyRequest:
+    """What the state knows where somebody else dropped the table: what was there at the last apply."""
     assert request.recorded is not None
-    return replace(request, recorded=replace(request.recorded, identity={**request.recorded.identity, **identity}))
+    identity = {name: value for name, value in request.recorded.identity.items() if name != "last_is_known"}
+    return replace(request, recorded=replace(request.recorded, identity=identity | changed))
 
 
 @WRITTEN
@@ -107,6 +110,19 @@ def test_under_another_name_it_is_not_entered_twice(dropped: tuple[Lake, ApplyRe
     assert lake.rows("m.u") == [{"id": 2}, {"id": 1}]
 
 
+def test_what_was_never_committed_does_not_come_back(dropped: tuple[Lake, ApplyRequest]) -> None:
+    """Two writers wrote their next metadata when the table went; their commits failed, and they will try again."""
+    lake, request = dropped
+    last = known(request)
+    number = int(last.name.partition("-")[0]) + 1
+    found = json.loads(last.read_text())
+    found["metadata-log"] = [*found["metadata-log"], {"timestamp-ms": found["last-updated-ms"], "metadata-file": last.as_uri()}]
+    for name in ("one", "two"):
+        (last.parent / f"{number:05d}-{name}.metadata.json").write_text(json.dumps(found | {"properties": {"theirs": name}}))
+    assert isinstance(revive(lake, request), Applied)
+    assert "theirs" not in lake.table("n.t").properties
+
+
 @WRITTEN
 def test_what_others_wrote_later_comes_back_too(dropped: tuple[Lake, ApplyRequest]) -> None:
     lake, request = dropped
@@ -116,7 +132,7 @@ def test_what_others_wrote_later_comes_back_too(dropped: tuple[Lake, ApplyReques
     lake.other().drop_table("n.t")
     folder = known(request).parent
     (folder / "00099-torn.metadata.json").write_text("{")
-    outcome = revive(lake, request)
+    outcome = revive(lake, unseen(request))
     assert isinstance(outcome, Applied)
     assert outcome.messages[0] == "lake.n.t is back, with 3 rows"
     assert "is its last metadata file; the state knew" in outcome.messages[1]
@@ -132,7 +148,7 @@ def test_the_way_to_a_later_file_may_be_longer_than_its_log(dropped: tuple[Lake,
     for number in (2, 3, 4):
         lake.append("n.t", [{"id": number}])
     lake.other().drop_table("n.t")
-    outcome = revive(lake, request)
+    outcome = revive(lake, unseen(request))
     assert isinstance(outcome, Applied)
     assert outcome.messages[0] == "lake.n.t is back, with 4 rows"
 
@@ -144,7 +160,7 @@ def test_when_the_known_file_was_cleaned_up_the_last_one_counts(dropped: tuple[L
     lake.append("n.t", [{"id": 2}])
     lake.other().drop_table("n.t")
     known(request).unlink()
-    outcome = revive(lake, request)
+    outcome = revive(lake, unseen(request))
     assert isinstance(outcome, Applied)
     assert outcome.messages[0] == "lake.n.t is back, with 2 rows"
 
@@ -162,7 +178,7 @@ def test_a_later_file_of_another_course_of_things_is_passed_over(dropped: tuple[
     lake.append("n.t", [{"id": 4}])
     last = lake.table("n.t").metadata_location
     lake.other().drop_table("n.t")
-    outcome = revive(lake, knowing(request, metadata_location=last))
+    outcome = revive(lake, unseen(request, metadata_location=last))
     assert isinstance(outcome, Applied)
     assert "was passed over: it is of this table and later, but was not made from" in outcome.messages[1]
     assert sorted(row["id"] for row in lake.rows("n.t")) == [1, 4]
@@ -176,7 +192,7 @@ def test_two_last_files_are_for_a_person_to_decide(dropped: tuple[Lake, ApplyReq
     last = Path(urlparse(lake.table("n.t").metadata_location).path)
     lake.other().drop_table("n.t")
     (last.parent / f"{last.name.partition('-')[0]}-lost.metadata.json").write_text(last.read_text())
-    assert refused(lake, request) == ["FII098"]
+    assert refused(lake, unseen(request)) == ["FII098"]
 
 
 @pytest.mark.parametrize("lost", ["data/*.parquet", "metadata/*-m0.avro", "metadata/snap-*.avro"])
@@ -207,7 +223,7 @@ def test_a_missing_volume_is_no_empty_catalog(dropped: tuple[Lake, ApplyRequest]
     lake, request = dropped
     folder = lake.database.parent
     folder.rename(folder.with_name("unmounted"))
-    outcome = revive(lake, request)
+    outcome = revive(lake, unseen(request))
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == ["FII010"]
     assert not folder.exists()
