@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from types import FrameType
 
 import typer
@@ -15,6 +16,7 @@ from typer.exceptions import TyperException
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.signals import SignalRelay
 from flareiac.sdk.state import LockHeld
 
 CANCEL = threading.Event()
@@ -25,6 +27,7 @@ def run_command(arguments: Sequence[str]) -> int:
     """The exit code of a command line whose global options have been taken out."""
     from flareiac.cli.commands import app
 
+    _relay()
     signal.signal(signal.SIGINT, _cancel)
     signal.signal(signal.SIGTERM, _cancel)
     command = typer.main.get_command(app)
@@ -63,11 +66,17 @@ def _complain_of_usage(problem: TyperException) -> None:
     terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
 
 
-def _cancel(number: int, _frame: FrameType | None) -> None:
+@cache
+def _relay() -> SignalRelay:
+    """Made before the first signal comes: a handler must not begin a thread."""
+    return SignalRelay(CANCEL.set)
+
+
+def _cancel(number: int, frame: FrameType | None) -> None:
     if CANCEL.is_set():
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
-    CANCEL.set()
+    _relay()(number, frame)
     terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
 
 

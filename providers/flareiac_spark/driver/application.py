@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from flareiac.kernel.signals import SignalRelay
 from flareiac_spark.control import (
     ApplicationSettings,
     ApplicationStatus,
@@ -71,8 +72,9 @@ class Application:
         self._leadership: Leadership | None = None
 
     def run(self) -> int:
+        relay = SignalRelay(self._end)
         for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(sign, self._on_signal)
+            signal.signal(sign, relay)
         try:
             lease = take_lease(self._control, self._id, self._ending, self._log)
         except ControlError as failure:
@@ -327,7 +329,7 @@ class Application:
         if self._leadership is not None:
             self._leadership.publish_soon()
 
-    def _on_signal(self, _number: int, _frame: object) -> None:
+    def _end(self) -> None:
         self._ending.set()
         self._wake.set()
 
