@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -250,6 +251,13 @@ def without(*names: str) -> Damage:
     return damage
 
 
+def first_offsets_torn(place: Path) -> None:
+    """As a process leaves it that is killed amid the write of the first batch's offsets."""
+    without("offsets", "commits", "sources")(place)
+    (place / "offsets").mkdir()
+    (place / "offsets" / f".0.{uuid.uuid4()}.tmp").write_text("v1\n")
+
+
 def write(target: Path, text: str, *, checksum: bool = False) -> None:
     target.write_text(text)
     if not checksum:
@@ -286,6 +294,7 @@ def row(name: str, damage: Damage, outcome: str) -> Any:
             without("offsets"),
             "!STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY",
         ),
+        row("checkpoint.first-offsets-torn", first_offsets_torn, "!STATE_STORE_CHECKPOINT_LOCATION_NOT_EMPTY"),
         row("checkpoint.commits-empty", empty("commits", 1), "!Incomplete log file in the offset commit log"),
         row("checkpoint.commits-half", half("commits", 1), "!Unexpected end-of-input in field name"),
         row("checkpoint.commits-last-deleted", without("commits/1"), "1 2 3"),

@@ -75,6 +75,21 @@ def test_a_driver_killed_at_a_point_loses_and_repeats_nothing(own_lake: Lake, po
 
 
 @pytest.mark.jvm
+def test_a_process_killed_while_it_wrote_its_first_offsets_does_not_keep_the_job_from_starting(own_lake: Lake) -> None:
+    lake = own_lake
+    lake.table("numbers", *COLUMNS)
+    fill(lake, 4)
+    offsets = lake.root / "checkpoints" / "numbers" / "g0001" / "offsets"
+    offsets.mkdir(parents=True)
+    name = ".0.1b0a4f1c-0b1d-4c5e-8f00-3a54058aea32.tmp"
+    (offsets / name).write_text("v1\n")
+    (offsets / f".{name}.crc").write_text("crc")
+    lake.put(numbers(lake))
+    lake.start()
+    check_exact(lake, 4)
+
+
+@pytest.mark.jvm
 def test_driver_and_jvm_killed_amid_batches_lose_and_repeat_nothing(own_lake: Lake) -> None:
     lake = own_lake
     lake.table("numbers", *COLUMNS)

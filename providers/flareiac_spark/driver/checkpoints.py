@@ -1,6 +1,7 @@
 """Who uses which checkpoint? Within one application none is used by two queries at a time."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from typing import Any
 
 from flareiac_spark.control import JobSpec
 from flareiac_spark.driver.refusal import Refusal
+
+_SCRAP = re.compile(r"\.{1,2}\d+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp(\.crc)?")
+"""An entry of a log as Spark writes it before it gives it its name, and its checksum."""
 
 
 class Checkpoints:
@@ -33,6 +37,16 @@ class Checkpoints:
             with self._lock:
                 for path in paths:
                     self._users.pop(path, None)
+
+
+def clear_scraps(checkpoint: str) -> None:
+    """Removes what a process left that was killed while it wrote the offsets of the very first batch: over them Spark would refuse to start
+    for ever (fact ``checkpoint.first-offsets-torn``). A checkpoint with batches is left alone, as Spark leaves it."""
+    offsets = Path(checkpoint) / "offsets"
+    found = list(offsets.iterdir()) if offsets.is_dir() else []
+    if all(_SCRAP.fullmatch(item.name) for item in found):
+        for item in found:
+            item.unlink(missing_ok=True)
 
 
 def confirm(query: Any, checkpoint: str, name: str) -> None:

@@ -100,6 +100,7 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
     writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
 
     def start() -> QueryWatch:
+        checkpoints.clear_scraps(output.checkpoint or "")
         query = writer.toTable(tables.spell(output.identifier))
         return QueryWatch(output.name, _confirmed(query, spec, output, output.name))
 
@@ -115,6 +116,7 @@ def _micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label
     writer = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take)
 
     def start() -> QueryWatch:
+        checkpoints.clear_scraps(outputs[0].checkpoint or "")
         return BatchWatch(label, _confirmed(writer.start(), spec, outputs[0], label), take)
 
     return start
