@@ -140,7 +140,10 @@ def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecor
         bench.store.check_writable(lease)
         recording.begin(f"rollback {record.address}")
         recording.intend(operation, encode_request(request, record))
-    outcome = driver.restore(request)
+    try:
+        outcome = driver.restore(request)
+    except Failure as failure:
+        raise Failure(*failure.diagnostics, _unknown(record.address)) from failure
     with _unwritten("What was done to the table is found out by the next apply; make room or restore access first."):
         if isinstance(outcome, NotApplied):
             recording.fail(operation, record.address, outcome.diagnostics[0].summary, None)
@@ -173,6 +176,15 @@ def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
                 f"{holder} can not start if it has read later snapshots than that one: Spark does not find its place then. Its checkpoint "
                 "needs a new generation"
             )
+
+
+def _unknown(address: str) -> Diagnostic:
+    return error(
+        "FIX028",
+        f"Whether {address} was set back is not known",
+        "The catalog was asked to, did not confirm it and can not be read. Run flareiac apply once it answers, which finds out.",
+        address=address,
+    )
 
 
 def _interrupted() -> Diagnostic:

@@ -3,6 +3,7 @@
 import errno
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Unreadable
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalog import pointers
 from flareiac_iceberg.table import apply as driver_of_tables
+from flareiac_iceberg.table.apply import TableDriver
+from flareiac_iceberg.table.commit import commit
 from tests.iceberg.lake import Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "1"}}
@@ -201,6 +204,50 @@ def test_a_drop_whose_result_was_lost_is_recognised(made: Lake) -> None:
     assert isinstance(driver.delete(request), Applied)
     assert isinstance(made.settle("table.t", request), Applied)
     assert isinstance(driver.delete(request), Applied)
+
+
+def driver_of(lake: Lake) -> TableDriver:
+    driver = lake.driver("table.t")
+    assert isinstance(driver, TableDriver)
+    return driver
+
+
+@pytest.fixture
+def back(made: Lake) -> ApplyRequest:
+    """The way back from two rows to one."""
+    for number in (1, 2):
+        made.append("n.t", [{"id": number, "name": "a"}])
+    first = made.table("n.t").metadata.snapshots[0].snapshot_id
+    question = made.request("table.t", made.plan("table.t", BODY))
+    request = replace(question, action="rollback", payload={"to": first, "known": []})
+    return replace(request, payload=driver_of(made).way_back(request).payload)
+
+
+def test_a_way_back_that_was_not_confirmed_is_looked_for(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*arguments: Any) -> None:
+        commit(*arguments)
+        raise Failure(error("FII113", "The catalog did not confirm a change", "gone"))
+
+    monkeypatch.setattr(driver_of_tables, "commit", lost)
+    assert isinstance(driver_of(made).restore(back), Applied)
+    assert [row["id"] for row in made.rows("n.t")] == [1]
+
+
+def test_a_way_back_of_which_nothing_is_known_stays_open(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        unconfirmed(patch, "commit")
+        with pytest.raises(Failure):
+            driver_of(made).restore(back)
+    assert isinstance(made.settle("table.t", back), Applied)
+
+
+def test_a_way_back_that_was_refused_is_not_taken(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_arguments: Any) -> None:
+        raise Failure(error("FII113", "no", "no"))
+
+    monkeypatch.setattr(driver_of_tables, "commit", refused)
+    assert codes(driver_of(made).restore(back)) == ["FII113"]
+    assert len(made.rows("n.t")) == 2
 
 
 def test_a_table_that_became_another_is_never_dropped(made: Lake) -> None:

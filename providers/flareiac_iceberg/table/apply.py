@@ -214,7 +214,10 @@ class TableDriver:
         return WayBack(texts=tuple(foretold(request.address, metadata, way)), payload=encode_way(way))
 
     def restore(self, request: ApplyRequest) -> Outcome:
-        """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at."""
+        """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at.
+
+        Raises ``Failure`` where only ``settle`` can tell what was done.
+        """
         recorded = _recorded(request)
         try:
             target = target_of(recorded.attributes, request.references)
@@ -223,12 +226,17 @@ class TableDriver:
             if stands(found[1], way):
                 return _applied(recorded.attributes, found, f"{request.address} stands at snapshot {way.target.id} already")
             made = restore_updates(found[1], way, now=time.time())
+        except Failure as failure:
+            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+        try:
             commit(self._connections, target, found, made, restore_requirements(found[1], way))
-            return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))
         except Failure as failure:
-            return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+            done = self.settle(request)
+            if not isinstance(done, Applied):
+                return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
+        return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
 
     def _own(self, target: Target, recorded: Recorded) -> tuple[str, Attributes]:
         """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
