@@ -193,6 +193,16 @@ def test_an_initial_offset_starts_a_query_with_state_too(read_table: Lake) -> No
     assert read_table.rows("again") == [("a", 3)]
 
 
+@fact("checkpoint.initial-offset-torn")
+@pytest.mark.parametrize("left", ["", '{"version":1,"snap'])
+def test_a_torn_initial_offset_is_not_found_anew(read_table: Lake, left: str) -> None:
+    """A process may be killed while it writes it, for Iceberg writes it in place."""
+    seed(read_table, "g0002")
+    (read_table.checkpoint("g0002") / "sources" / "0" / "offsets" / "0").write_text(left)
+    with pytest.raises(Exception, match="Failed to read StreamingOffset"):
+        read_table.run(stream(read_table, "source"), "again", checkpoint="g0002")
+
+
 @fact("carry.table-start-time")
 def test_an_initial_offset_wins_over_an_earlier_start_time(read_table: Lake) -> None:
     """The stream's own ``start`` need not be taken away."""

@@ -322,6 +322,19 @@ def test_latest_means_one_moment_for_a_whole_generation(running: Lake) -> None:
     assert sorted(row["n"] for row in lake.rows("pausing")) == [2]
 
 
+@pytest.mark.parametrize("left", ["", '{"version":1,"snap'])
+def test_a_process_killed_while_it_noted_where_a_stream_begins_does_not_keep_the_job_from_starting(running: Lake, left: str) -> None:
+    lake, columns, name = running, [("n", "long")], f"torn_{len(left)}"
+    origin = lake.table(f"from_{name}", ("n", "long"), rows=[{"n": 1}])
+    source = {"kind": "table", "identifier": ["lake", "demo", f"from_{name}"], "uuid": origin, "start_from": "earliest"}
+    place = lake.root / "checkpoints" / name / "g0001" / "sources" / "0" / "offsets" / "0"
+    place.parent.mkdir(parents=True)
+    place.write_text(left)
+    inputs = [{"name": "raw", "kind": "stream", "source": source}]
+    lake.put(stream(lake, name, "SELECT n FROM raw", columns, lake.table(name, ("n", "long")), inputs=inputs))
+    assert lake.until_rows(name, 1) == [{"n": 1}]
+
+
 def test_rates_run(running: Lake) -> None:
     lake = running
     columns = [("timestamp", "timestamptz"), ("value", "long", True)]

@@ -40,13 +40,28 @@ class Checkpoints:
 
 
 def clear_scraps(checkpoint: str) -> None:
-    """Removes what a process left that was killed while it wrote the offsets of the very first batch: over them Spark would refuse to start
-    for ever (fact ``checkpoint.first-offsets-torn``). A checkpoint with batches is left alone, as Spark leaves it."""
-    offsets = Path(checkpoint) / "offsets"
-    found = list(offsets.iterdir()) if offsets.is_dir() else []
-    if all(_SCRAP.fullmatch(item.name) for item in found):
-        for item in found:
-            item.unlink(missing_ok=True)
+    """Removes what a process left that was killed before its first batch had offsets: over it the query could never start again.
+
+    Spark refuses a log that holds anything but entries, and Iceberg does not write the place where a stream of a table begins in one step
+    (facts ``checkpoint.first-offsets-torn``, ``checkpoint.initial-offset-torn``). A checkpoint with batches is left as it is.
+    """
+    folder = Path(checkpoint)
+    found = list((folder / "offsets").iterdir()) if (folder / "offsets").is_dir() else []
+    if not all(_SCRAP.fullmatch(item.name) for item in found):
+        return
+    for place in (folder / "sources").glob("*/offsets/0"):
+        if not _is_json(place):
+            found += [place, place.with_name(".0.crc")]
+    for item in found:
+        item.unlink(missing_ok=True)
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return True
 
 
 def confirm(query: Any, checkpoint: str, name: str) -> None:
