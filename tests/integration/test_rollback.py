@@ -33,9 +33,13 @@ job "pair" {
   trigger    = { processing_time = "200ms" }
   restart    = { max_failures = 0 }
   stability  = { within = "60s", on_failure = "rollback" }
+  code       = "jobs/"
   input "rides" { stream = stream.rides }
   step "even" { sql = "SELECT id FROM rides WHERE id % 2 = 0" }
-  step "odd"  { sql = "SELECT id FROM rides WHERE id % 2 = 1" }
+  step "odd" {
+    python = "odd:odd"
+    params = { fails_after = "" }
+  }
   output "left" {
     table = table.left
     from  = "even"
@@ -45,6 +49,26 @@ job "pair" {
     from  = "odd"
   }
 }
+"""
+ODD = """
+import time
+from pathlib import Path
+
+from pyspark.sql import functions as F
+
+
+def odd(spark, inputs, params):
+    rows = inputs["rides"].where("id % 2 = 1").select("id")
+    other = params["fails_after"]
+    if not other:
+        return rows
+
+    def fail(id):
+        while not Path(other).exists():
+            time.sleep(0.1)
+        raise ValueError("no odds")
+
+    return rows.select(F.udf(fail, "long")("id").alias("id"))
 """
 
 
@@ -116,20 +140,22 @@ def test_what_is_new_has_nothing_to_go_back_to(guarded: Project) -> None:
 
 
 def test_after_a_batch_under_the_new_one_the_old_one_is_left(guarded: Project) -> None:
+    (guarded.root / "jobs").mkdir()
+    (guarded.root / "jobs" / "odd.py").write_text(ODD)
     guarded.write(pair=PAIR)
     guarded.apply()
     guarded.until(lambda: len(guarded.ids("left")) + len(guarded.ids("right")) == len(guarded.landed), "both halves")
     guarded.run("stop", "job.pair")
     guarded.land(6)
-    broken = ("SELECT id FROM rides WHERE id % 2 = 1", "SELECT if(id >= 0, raise_error('no odds'), id) AS id FROM rides WHERE id % 2 = 1")
+    commits = guarded.root / ".flareiac" / "checkpoints" / "default" / "pair" / "left" / "g0001" / "commits"
+    following = max(int(item.name) for item in commits.iterdir() if item.name.isdigit()) + 1
+    broken = ('fails_after = ""', f'fails_after = "{commits / str(following)}"')
     guarded.edit("pair", broken, ("WHERE id % 2 = 0", "WHERE id % 2 = 0 OR id < 0"))
     failed = guarded.apply(code=1)
     assert "no odds" in failed.err
-    if "FIK078" in failed.err:
-        assert "a batch was committed under the new one" in failed.err
-        assert "raise_error" in set_to_run(guarded, "job.pair")
-    else:  # it failed before the other query had committed
-        assert "FIK077" in failed.err
+    assert "FIK078" in failed.err
+    assert "a batch was committed under the new one" in failed.err
+    assert str(commits) in set_to_run(guarded, "job.pair")
     guarded.edit("pair", (broken[1], broken[0]))
     guarded.apply()
     guarded.until(lambda: sorted(guarded.ids("left") + guarded.ids("right")) == list(range(len(guarded.landed))), "each ride once")
