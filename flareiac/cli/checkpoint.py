@@ -8,6 +8,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.locking import working
 from flareiac.cli.options import Json
 
 app = typer.Typer(help="Look into checkpoints, and tidy them up.", no_args_is_help=True, rich_markup_mode=None)
@@ -38,23 +39,10 @@ def gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
 ) -> int:
     """Remove generations past keep_generations; never one in use."""
-    from flareiac.app.bench import Bench
     from flareiac.app.checkpoint import collect
-    from flareiac.model.events import Event
-    from flareiac.render.apply_text import event_line
-    from flareiac.sdk.validators import parse_duration
 
-    def emit(event: Event) -> None:
-        terminal.say(event_line(event, colour=False) or "")
-
-    timeout = parse_duration(terminal.CURRENT.lock_timeout)
-    if timeout is None:
-        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
-    bench = Bench(root=terminal.CURRENT.root)
-    try:
-        found = collect(bench, address, dry_run=dry_run, lock_timeout=timeout / 1000, emit=emit)
-    finally:
-        bench.close()
+    with working() as work:
+        found = collect(work.bench, address, dry_run=dry_run, lock_timeout=work.lock_timeout, emit=work.emit)
     lines = [f"{name}: {line}" for name, items in found.items() for line in items]
     for line in lines or ["Nothing to remove: no checkpoint has more generations than it keeps."]:
         terminal.out(line)

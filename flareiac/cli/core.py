@@ -10,6 +10,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.locking import lock_timeout
 from flareiac.cli.options import (
     AutoApprove,
     Detail,
@@ -408,13 +409,10 @@ def _conduct(
     from flareiac.model.events import Event
     from flareiac.render.apply_text import event_line
     from flareiac.render.ui_json import event_record, plan_lines
-    from flareiac.sdk.validators import parse_duration
 
     if on_error not in ("continue", "stop"):
         raise typer.BadParameter(f"-on-error={on_error}: it is continue or stop.")
-    timeout = parse_duration(terminal.CURRENT.lock_timeout)
-    if timeout is None:
-        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
+    timeout = lock_timeout()
 
     def emit(event: Event) -> None:
         # Whoever stops reading (a pager, a full log disk) must not stop an apply half-way.
@@ -447,7 +445,7 @@ def _conduct(
         approve=approve,
         emit=emit,
         cancel=CANCEL,
-        lock_timeout=timeout / 1000,
+        lock_timeout=timeout,
         parallelism=parallelism,
         stop_on_error=on_error == "stop",
     )

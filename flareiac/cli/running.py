@@ -9,6 +9,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.locking import working
 from flareiac.cli.options import Json
 
 Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
@@ -102,24 +103,11 @@ def driver(location: Annotated[str, typer.Argument(help="The control directory o
 
 
 def _steer(verb: str, address: str) -> int:
-    from flareiac.app.bench import Bench
     from flareiac.app.steer import steer
-    from flareiac.model.events import Event
-    from flareiac.render.apply_text import event_line
     from flareiac.sdk.provider import Steer
-    from flareiac.sdk.validators import parse_duration
 
-    def emit(event: Event) -> None:
-        terminal.say(event_line(event, colour=False) or "")
-
-    timeout = parse_duration(terminal.CURRENT.lock_timeout)
-    if timeout is None:
-        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
-    bench = Bench(root=terminal.CURRENT.root)
-    try:
-        messages = steer(bench, Steer(verb), address, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
-    finally:
-        bench.close()
+    with working() as work:
+        messages = steer(work.bench, Steer(verb), address, lock_timeout=work.lock_timeout, emit=work.emit, progress=terminal.say)
     for message in messages or (f"{address}: {verb} done.",):
         terminal.out(message)
     return ExitCode.DONE

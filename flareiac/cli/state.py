@@ -7,6 +7,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.locking import working
 from flareiac.cli.options import Json
 
 app = typer.Typer(help="Look at the state, and give up what it keeps of dropped tables.", no_args_is_help=True, rich_markup_mode=None)
@@ -46,21 +47,8 @@ def rm(
     ],
 ) -> int:
     """Give up a table that was dropped: undrop brings it back no longer, and its files are kept for it no longer."""
-    from flareiac.app.bench import Bench
     from flareiac.app.undrop import give_up
-    from flareiac.model.events import Event
-    from flareiac.render.apply_text import event_line
-    from flareiac.sdk.validators import parse_duration
 
-    def emit(event: Event) -> None:
-        terminal.say(event_line(event, colour=False) or "")
-
-    timeout = parse_duration(terminal.CURRENT.lock_timeout)
-    if timeout is None:
-        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
-    bench = Bench(root=terminal.CURRENT.root)
-    try:
-        terminal.out(give_up(bench, address, lock_timeout=timeout / 1000, emit=emit))
-    finally:
-        bench.close()
+    with working() as work:
+        terminal.out(give_up(work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit))
     return ExitCode.DONE

@@ -8,6 +8,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.locking import working
 from flareiac.cli.options import AutoApprove, Json
 
 app = typer.Typer(help="Look at the snapshots of tables, and go back to one.", no_args_is_help=True, rich_markup_mode=None)
@@ -44,29 +45,15 @@ def rollback(
     auto_approve: AutoApprove = False,
 ) -> int:
     """Set a table back to an earlier snapshot, after showing what that does. Jobs that write it or stream from it must have stopped."""
-    from flareiac.app.bench import Bench
     from flareiac.app.table import rollback as go_back
-    from flareiac.model.events import Event
-    from flareiac.render.apply_text import event_line
-    from flareiac.sdk.validators import parse_duration
-
-    def emit(event: Event) -> None:
-        terminal.say(event_line(event, colour=False) or "")
-
-    timeout = parse_duration(terminal.CURRENT.lock_timeout)
-    if timeout is None:
-        raise typer.BadParameter(f'-lock-timeout={terminal.CURRENT.lock_timeout} is not a duration such as "60s".')
 
     def approve(texts: Sequence[str]) -> bool:
         for line in texts:
             terminal.out(line)
         return auto_approve or terminal.ask("\nDo you want to set it back?")
 
-    bench = Bench(root=terminal.CURRENT.root)
-    try:
-        said = go_back(bench, address, to, approve=approve, lock_timeout=timeout / 1000, emit=emit, progress=terminal.say)
-    finally:
-        bench.close()
+    with working() as work:
+        said = go_back(work.bench, address, to, approve=approve, lock_timeout=work.lock_timeout, emit=work.emit, progress=terminal.say)
     if said is None:
         return ExitCode.CANCELLED
     for line in said:
