@@ -100,9 +100,7 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
     writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
 
     def start() -> QueryWatch:
-        checkpoints.clear_scraps(output.checkpoint or "")
-        query = writer.toTable(tables.spell(output.identifier))
-        return QueryWatch(output.name, _confirmed(query, spec, output, output.name))
+        return QueryWatch(output.name, _begun(partial(writer.toTable, tables.spell(output.identifier)), spec, output, output.name))
 
     return start
 
@@ -116,8 +114,7 @@ def _micro_batches(session: Any, spec: JobSpec, outputs: Sequence[Output], label
     writer = _writer(flow.frame, spec, outputs[0], label).outputMode(flow.mode).foreachBatch(take)
 
     def start() -> QueryWatch:
-        checkpoints.clear_scraps(outputs[0].checkpoint or "")
-        return BatchWatch(label, _confirmed(writer.start(), spec, outputs[0], label), take)
+        return BatchWatch(label, _begun(writer.start, spec, outputs[0], label), take)
 
     return start
 
@@ -130,9 +127,12 @@ def _writer(frame: Any, spec: JobSpec, output: Output, label: str) -> Any:
     return writer if trigger is None else writer.trigger(**trigger)
 
 
-def _confirmed(query: Any, spec: JobSpec, output: Output, label: str) -> Any:
+def _begun(begin: Callable[[], Any], spec: JobSpec, output: Output, label: str) -> Any:
+    checkpoint = output.checkpoint or ""
+    checkpoints.clear_scraps(checkpoint)
+    query = begin()
     try:
-        checkpoints.confirm(query, output.checkpoint or "", f"{spec.address}/{label}")
+        checkpoints.confirm(query, checkpoint, f"{spec.address}/{label}")
     except Refusal:
         query.stop()
         raise
