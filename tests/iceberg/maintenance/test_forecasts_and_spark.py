@@ -154,12 +154,18 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
     assert len(shared.rows("n.t")) == 400
 
 
-def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do) -> None:
+def four_with_deletes(lake: Lake, spark: Any) -> dict[str, Any]:
+    """A table of four data files with a file of deletes each; returns its block."""
     body = ORDERS | {"properties": {"write.delete.mode": "merge-on-read"}, "delete_rewrite": {"min_input_files": 3}}
-    shared.apply("table.t", body)
+    lake.apply("table.t", body)
     for _ in range(4):
         spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
     spark.sql(f"DELETE FROM {NAME} WHERE id < 2")
+    return body
+
+
+def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do) -> None:
+    body = four_with_deletes(shared, spark)
     spark.sql(f"CALL lake.system.rewrite_data_files(table => '{NAME}', options => map('rewrite-all', 'true'))")
     duty = duties(shared, body)["delete_rewrite"]
     assert (duty.due, duty.forecast["rewritten_delete_files"]) == (True, 4), duty.summary
@@ -169,11 +175,7 @@ def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do
 
 def test_delete_files_of_one_data_file_each_are_left_as_they_are(shared: Lake, spark: Any, do: Do) -> None:
     """As Spark writes them of itself, a rewrite makes as many of them again."""
-    body = ORDERS | {"properties": {"write.delete.mode": "merge-on-read"}, "delete_rewrite": {"min_input_files": 3}}
-    shared.apply("table.t", body)
-    for _ in range(4):
-        spark.sql(f"INSERT INTO {NAME} SELECT id, current_timestamp() FROM range(100)")
-    spark.sql(f"DELETE FROM {NAME} WHERE id < 2")
+    body = four_with_deletes(shared, spark)
     duty = duties(shared, body)["delete_rewrite"]
     assert (duty.due, duty.summary) == (False, "4 position delete files, one for each data file: a rewrite would leave as many")
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
