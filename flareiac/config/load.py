@@ -406,7 +406,7 @@ def _refuse_unknown(decoded: DecodedBody, block: BlockNode, address: Address, di
 def _fill_connections(
     evaluation: _Evaluation, kind: ResourceType, attributes: Attributes, block: BlockNode, diagnostics: Diagnostics
 ) -> None:
-    """An attribute that takes a connection and is left out means the only one there is."""
+    """An attribute that takes a connection and is left out means that of another resource that is named, or the only one there is."""
     defaults = evaluation.registry.connection_defaults()
     for name, schema in kind.schema.attributes.items():
         if attributes.get(name) is not None or not isinstance(schema.type, RefType):
@@ -418,8 +418,11 @@ def _fill_connections(
             continue
         blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
         found = [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
+        shared = _connection_of_named(evaluation, attributes, name)
         if len(found) == 1:
             attributes[name] = Reference(found[0])
+        elif len(shared) == 1:
+            attributes[name] = shared.pop()
         elif found:
             diagnostics.error(
                 "FIC057",
@@ -428,6 +431,13 @@ def _fill_connections(
                 subject=block.header_span,
                 attribute=(name,),
             )
+
+
+def _connection_of_named(evaluation: _Evaluation, attributes: Attributes, name: str) -> set[Reference]:
+    """The connections, by the same attribute, of the resources that a block names: a table is in the catalog of its namespace."""
+    named = [evaluation.resources.get(item.address) for item in attributes.values() if isinstance(item, Reference)]
+    found = (item.attributes.get(name) for item in named if item is not None)
+    return {item for item in found if isinstance(item, Reference)}
 
 
 def _resolve(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, is_known
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
@@ -104,7 +104,8 @@ class _Decoder:
             if schema.required:
                 self.complain("FIL202", f'"{path[-1]}" must not be null', "It is required.", node, path)
             return None
-        if is_known(data):
+        # Validators judge values that are written out; the type of a reference says which resources it may name.
+        if is_known(data) and not isinstance(data, Reference):
             for validator in schema.validators:
                 self.validate(node, validator(data), path, hidden=schema.sensitive or contains_sensitive(value))
         return data

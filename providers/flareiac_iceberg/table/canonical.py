@@ -70,7 +70,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     unread = declared is not None and any(column.type == _UNREAD for column in declared.values())
     columns = None if unread else declared
     place: Attributes = {
-        "catalog": chosen_catalog(wanted.get("catalog"), references, diagnostics),
+        "catalog": _catalog(wanted, references, diagnostics),
         "namespace": _namespace(wanted.get("namespace"), references, diagnostics),
         "name": _name(wanted.get("name") or decoded.name, diagnostics),
     }
@@ -150,6 +150,22 @@ def _unknown(path: tuple[str, ...], diagnostics: Diagnostics) -> None:
         "It depends on a value that only apply can tell. Write it out, or take it from a variable.",
         attribute=path,
     )
+
+
+def _catalog(wanted: Attributes, references: References, diagnostics: Diagnostics) -> Reference:
+    """The table's, which must be that of a namespace that is named."""
+    catalog, namespace = chosen_catalog(wanted.get("catalog"), references, diagnostics), wanted.get("namespace")
+    resolved = references.get(namespace.address) if isinstance(namespace, Reference) else None
+    if resolved is not None and resolved.attributes["catalog"] != catalog:
+        holder = resolved.attributes["catalog"].address
+        diagnostics.error(
+            "FII114",
+            "The namespace belongs to another catalog",
+            f"{resolved.address} is in {holder}, and the table in {catalog.address}. Write catalog = {holder}, or name a namespace of "
+            f"{catalog.address}.",
+            attribute=("namespace",),
+        )
+    return catalog
 
 
 def _namespace(value: Data, references: References, diagnostics: Diagnostics) -> str:

@@ -67,7 +67,10 @@ TAG: Final = Block(
 SCHEMA: Final = Block(
     description="An Iceberg table.",
     attributes={
-        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog that holds the table. Default: the only one declared."),
+        "catalog": Attribute(
+            type=RefType(("catalog",)),
+            description="The catalog that holds the table. Default: that of a namespace that is referred to, or the only one declared.",
+        ),
         "namespace": Attribute(
             type=RefType(("namespace",), or_string=True),
             description="The namespace, its levels separated by dots. It is created when it is missing.",
