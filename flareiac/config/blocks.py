@@ -56,6 +56,10 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
         case "locals" if _unlabelled(block, diagnostics):
             for attribute in block.body.attributes:
                 _put_local(module, attribute, diagnostics)
+            for nested in block.body.blocks:
+                diagnostics.error(
+                    "FIL205", f'Unknown block "{nested.type}"', "A locals block takes name = value.", subject=nested.type_span
+                )
         case "import" if _unlabelled(block, diagnostics):
             module.imports.append(block)
         case "removed" if _unlabelled(block, diagnostics):

@@ -16,6 +16,7 @@ from flareiac.config.files import ModuleFiles, read_module
 from flareiac.config.meta import depends_on, imports, lifecycle, removals
 from flareiac.config.registry import Registry
 from flareiac.config.settings import check_settings
+from flareiac.config.shape import check_shape
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
@@ -272,14 +273,7 @@ def _local(evaluation: _Evaluation, name: str) -> Value:
 def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue:
     diagnostics, scope = evaluation.diagnostics, evaluation.scope
     node = block.body.attribute("value")
-    for attribute in block.body.attributes:
-        if attribute.name not in ("value", "description", "sensitive", "depends_on"):
-            diagnostics.error(
-                "FIC052",
-                f'An output has no attribute "{attribute.name}"',
-                "It takes value, description, sensitive.",
-                subject=attribute.name_span,
-            )
+    check_shape(block, ("value", "description", "sensitive", "depends_on"), ("precondition",), diagnostics)
     if node is None:
         diagnostics.error("FIC052", f'The output "{name}" has no value', "Write value = ...", subject=block.header_span)
         return OutputValue(value=None)
@@ -468,7 +462,7 @@ def _resolve(
         kind=kind.kind,
         attributes=canonical,
         dependencies=tuple(direct),
-        lifecycle=lifecycle(block, evaluation.scope, diagnostics),
+        lifecycle=lifecycle(block, kind.schema, evaluation.scope, diagnostics),
         span=block.header_span if block else None,
         spans=spans,
     )

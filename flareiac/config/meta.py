@@ -2,15 +2,17 @@
 
 from collections.abc import Container, Mapping, Sequence
 
+from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
 from flareiac.kernel.addresses import parse_address, render_key
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.references import Traversal, references
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Expression
 from flareiac.model.desired import Import, Lifecycle, Removed
+from flareiac.sdk.schema import Block
 
 _LATER = ("replace_triggered_by", "create_before_destroy")
 
@@ -28,11 +30,12 @@ def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
     return [".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])]) for item in found if item.steps]
 
 
-def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -> Lifecycle:
+def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics: Diagnostics) -> Lifecycle:
     """The ``lifecycle`` block of a resource, or what holds without one."""
     nested = block.body.blocks_of("lifecycle") if block else ()
     if not nested:
         return Lifecycle()
+    _only_one(nested, diagnostics)
     body = nested[0].body
     ignored: tuple[Path, ...] = ()
     for attribute in body.attributes:
@@ -45,6 +48,8 @@ def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -
                     "Write ignore_changes = [properties]; everything at once can not be ignored yet.",
                     subject=attribute.expr.span,
                 )
+            else:
+                _check_ignored(references(attribute.expr), schema, diagnostics)
         elif attribute.name in _LATER:
             diagnostics.error("FIC072", f"{attribute.name} is not supported yet", "Leave it out.", subject=attribute.name_span)
         elif attribute.name != "prevent_destroy":
@@ -57,6 +62,22 @@ def lifecycle(block: BlockNode | None, scope: Scope, diagnostics: Diagnostics) -
     for inner in body.blocks:
         diagnostics.error("FIC072", f"{inner.type} in lifecycle is not supported yet", "Leave it out.", subject=inner.header_span)
     return Lifecycle(prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored)
+
+
+def _only_one(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
+    for block in blocks[1:]:
+        diagnostics.error(
+            "FIL208", f'Only one "{block.type}" block is allowed', "Put everything into one block.", subject=block.header_span
+        )
+
+
+def _check_ignored(traversals: Sequence[Traversal], schema: Block, diagnostics: Diagnostics) -> None:
+    """A name that the resource does not have would protect nothing."""
+    known = [*schema.attributes, *schema.blocks]
+    for item in traversals:
+        if item.root not in known:
+            hint = did_you_mean(item.root, known).strip() or f"Attributes here: {', '.join(known)}."
+            diagnostics.error("FIC078", f'Unknown attribute "{item.root}" in ignore_changes', hint, subject=item.span)
 
 
 def _attribute_path(traversal: Traversal) -> Path:
@@ -95,6 +116,7 @@ def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope:
     """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
     found: list[Removed] = []
     for block in blocks:
+        check_shape(block, ("from",), ("lifecycle",), diagnostics)
         source = block.body.attribute("from")
         address = _address(source.expr) if source else None
         if source is None or address is None:
@@ -109,6 +131,9 @@ def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope:
             )
             continue
         nested = block.body.blocks_of("lifecycle")
+        _only_one(nested, diagnostics)
+        for each in nested:
+            check_shape(each, ("destroy",), (), diagnostics)
         destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
         found.append(Removed(source=address, destroy=destroy, span=block.header_span))
     return tuple(found)

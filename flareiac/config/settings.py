@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 import flareiac
+from flareiac.config.shape import check_shape
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.lang.syntax import BlockNode, literal_text
 
@@ -25,6 +26,7 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
                 )
         for nested in block.body.blocks:
             if nested.type == "backend" and nested.labels == ("local",):
+                check_shape(nested, (), (), diagnostics)
                 continue
             diagnostics.error(
                 "FIC062",

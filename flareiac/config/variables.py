@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flareiac.config.shape import check_shape
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING
@@ -183,6 +184,7 @@ def check_condition(
     block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: str, summary: str, subject: Value | None = None
 ) -> None:
     """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that message."""
+    check_shape(block, ("condition", "error_message"), (), diagnostics)
     condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
     if condition is None or message is None:
         diagnostics.error(

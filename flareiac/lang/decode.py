@@ -12,6 +12,7 @@ from flareiac.lang.dynamic import expand_dynamic
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Node
+from flareiac.lang.unknown_keys import unknown_keys
 from flareiac.lang.values import Value, contains_sensitive, sensitive_paths, to_data
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
@@ -85,6 +86,10 @@ class _Decoder:
         before = len(self.diagnostics)
         value = evaluate(node.expr, scope, self.diagnostics)
         if len(self.diagnostics) > before and value.is_unknown:
+            return UNKNOWN
+        unknown = tuple(unknown_keys(node, value, schema.type, path))
+        if unknown:
+            self.diagnostics.extend(unknown)
             return UNKNOWN
         try:
             value = convert(value, schema.type)

@@ -220,3 +220,29 @@ IMPORT = 'import {{\n  to = {}\n  id = "lake.a.t"\n}}\n'
 )
 def test_what_follows_from_another_error_is_not_told(evaluate: Evaluator, text: str, codes: list[str]) -> None:
     assert evaluate.codes(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "part"),
+    [
+        ("removed {\n from = table.gone\n lifecycle {\n destory = true\n }\n}", "FIL201", 'Did you mean "destroy"?'),
+        ("removed {\n from = table.gone\n destroy = true\n}", "FIL201", "takes from, lifecycle"),
+        ("removed {\n from = table.gone\n lifecycl {}\n}", "FIL205", 'Did you mean "lifecycle"?'),
+        (table("t", "lifecycle {\n ignore_changes = [propertis]\n }"), "FIC078", 'Did you mean "properties"?'),
+        (table("t", "lifecycle {}\n lifecycle {\n prevent_destroy = true\n }"), "FIL208", "one block"),
+        ('output "x" {\n value = 1\n sensitiv = true\n}', "FIL201", 'Did you mean "sensitive"?'),
+        ('output "x" {\n value = 1\n preconditon {\n condition = false\n error_message = "no"\n }\n}', "FIL205", "precondition"),
+        (
+            'variable "x" {\n default = 1\n validation {\n condition = true\n error_message = ""\n severity = "error"\n }\n}',
+            "FIL201",
+            "takes condition",
+        ),
+        ("locals {\n a = 1\n b {}\n}", "FIL205", "name = value"),
+        ('flareiac {\n backend "local" {\n path = "elsewhere"\n }\n}', "FIL201", "is empty"),
+    ],
+)
+def test_the_languages_own_blocks_refuse_what_they_do_not_take(evaluate: Evaluator, text: str, code: str, part: str) -> None:
+    _, diagnostics = evaluate(text)
+    (found,) = diagnostics
+    assert found.code == code
+    assert part in found.detail

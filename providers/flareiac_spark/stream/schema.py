@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, MapType, ObjectType, RefType
+from flareiac.kernel.types import BOOL, NUMBER, STRING, MapType, ObjectType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import between, one_of
 
@@ -15,6 +15,7 @@ COLUMN: Final = Block(
         "comment": Attribute(type=STRING, description="What the column means; for readers of the configuration."),
     },
 )
+_BAD_RECORDS: Final = ObjectType({"action": STRING, "quarantine": RefType(("table",))}, frozenset({"action", "quarantine"}))
 FILES: Final = Block(
     description="New files in a folder.",
     attributes={
@@ -59,7 +60,7 @@ SCHEMA: Final = Block(
             type=ObjectType({"column": STRING, "delay": STRING}),
             description='How late rows may be: { column = "ts", delay = "10m" }.',
         ),
-        "bad_records": Attribute(type=ANY, description='What becomes of records that can not be read: { action = "fail" }.'),
+        "bad_records": Attribute(type=_BAD_RECORDS, description='What becomes of records that can not be read: { action = "fail" }.'),
     },
     blocks={
         "files": NestedBlock(nesting=Nesting.SINGLE, block=FILES),

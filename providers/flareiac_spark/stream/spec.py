@@ -158,7 +158,10 @@ def _is_time(text: Data) -> bool:
 
 
 def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
-    action = value.get("action") if isinstance(value, dict) else value
+    given = value or {}
+    action = given.get("action")
+    if given.get("quarantine") is not None:
+        action = "quarantine"
     if action in (None, "fail", UNKNOWN):
         return
     later = f"bad_records with action {action!r} is not supported yet" if action in _ACTIONS_LATER else f"{action!r} is no action"

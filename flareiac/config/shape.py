@@ -1,0 +1,26 @@
+"""What the language's own blocks may hold: everything else is a mistake. Pure."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.lang.syntax import BlockNode
+
+
+def check_shape(block: BlockNode, attributes: Sequence[str], blocks: Sequence[str], diagnostics: Diagnostics) -> None:
+    """Complains about each attribute and each nested block that a block of this type does not take."""
+    takes = (
+        f"A {block.type} block takes {', '.join((*attributes, *blocks))}." if attributes or blocks else f"A {block.type} block is empty."
+    )
+    for attribute in block.body.attributes:
+        if attribute.name not in attributes:
+            diagnostics.error(
+                "FIL201",
+                f'Unknown attribute "{attribute.name}"',
+                did_you_mean(attribute.name, attributes).strip() or takes,
+                subject=attribute.name_span,
+            )
+    for nested in block.body.blocks:
+        if nested.type not in blocks:
+            diagnostics.error(
+                "FIL205", f'Unknown block "{nested.type}"', did_you_mean(nested.type, blocks).strip() or takes, subject=nested.type_span
+            )
