@@ -2,14 +2,13 @@
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg.catalog import sqlite
 from flareiac_iceberg.catalog.spec import (
-    BUSY_TIMEOUT_MS,
     CatalogSpec,
     GlueCatalog,
     PostgresCatalog,
@@ -120,24 +119,12 @@ def _properties(rows: list[dict[str, Data]] | None, catalog: CatalogSpec, namesp
 
 
 def _query(catalog: SqliteCatalog, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
-    if not _exists(catalog):
-        return None
     try:
-        with closing(sqlite3.connect(f"{catalog.database.as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
-            cursor = connection.execute(statement, parameters)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
+        return sqlite.rows(catalog, statement, *parameters)
     except sqlite3.Error as trouble:
         if "no such table" in str(trouble):
             return []
         raise Failure(unreadable(catalog, str(trouble))) from trouble
-
-
-def _exists(catalog: SqliteCatalog) -> bool:
-    try:
-        return catalog.database.stat().st_size >= 0
-    except FileNotFoundError:
-        return False
     except OSError as trouble:
         raise Failure(unreadable(catalog, trouble.strerror or str(trouble))) from trouble
 
