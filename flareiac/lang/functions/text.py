@@ -1,15 +1,14 @@
 """Functions of texts."""
 
 import re
-from collections.abc import Iterator
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
-from flareiac.lang.conversion import convert
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, ObjectType, TupleType, Type
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.formatting import format_text
+from flareiac.lang.functions.patterns import Match, Pattern, compiled
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, boolean, list_value, null, object_value, string, tuple_value
+from flareiac.lang.values import Value, boolean, list_value, null, string
 
 _S = takes("text", STRING)
 
@@ -27,73 +26,47 @@ def _join(separator: Value, *lists: Value) -> Value:
     return string(separator.raw.join(item.raw for item in items))
 
 
-def _compiled(pattern: Value, at: int) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern.raw.replace("(?<", "(?P<") if re.search(r"\(\?<[A-Za-z_]", pattern.raw) else pattern.raw)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise FunctionError(f"invalid regular expression: {error}", at) from None
+def _result_type(pattern: Pattern) -> Type:
+    """What one match is: a text, a tuple of its groups, or an object of its named groups. Raises ``FunctionError``."""
+    named = [name for name in pattern.names if name]
+    if named and len(named) < len(pattern.names):
+        raise FunctionError("a pattern has named groups or unnamed groups, not both, and each name once", 0)
+    if named:
+        return ObjectType(dict.fromkeys(named, STRING))
+    return TupleType((STRING,) * len(pattern.names)) if pattern.names else STRING
 
 
-def _captured(match: re.Match[str]) -> Value:
-    names = match.re.groupindex
-    if names:
-        return object_value({name: _text_or_null(match.group(name)) for name in names})
-    if match.re.groups:
-        return tuple_value(_text_or_null(item) for item in match.groups())
-    return string(match.group())
-
-
-def _text_or_null(text: str | None) -> Value:
-    return null(STRING) if text is None else string(text)
+def _captured(match: Match, pattern: Pattern, wanted: Type) -> Value:
+    groups = [null(STRING) if item is None else string(item) for item in match.groups]
+    match wanted:
+        case ObjectType():
+            return Value(wanted, dict(zip(pattern.names, groups, strict=True)))
+        case TupleType():
+            return Value(wanted, tuple(groups))
+        case _:
+            return string(match.text)
 
 
 def _regex(pattern: Value, text: Value) -> Value:
-    match = _compiled(pattern, 0).search(text.raw)
+    wanted = compiled(pattern.raw, 0)
+    kind = _result_type(wanted)
+    match = wanted.first(text.raw)
     if match is None:
         raise FunctionError("the pattern does not match the text", 1)
-    return _captured(match)
+    return _captured(match, wanted, kind)
 
 
 def _regex_all(pattern: Value, text: Value) -> Value:
-    found = [_captured(match) for match in matches(_compiled(pattern, 0), text.raw)]
-    return convert(tuple_value(found), ListType(ANY)) if found else Value(ListType(STRING), ())
-
-
-def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """All matches as Go's regexp finds them: an empty one right after another does not count."""
-    end = -1
-    for match in pattern.finditer(text):
-        if match.end() > match.start() or match.start() != end:
-            yield match
-        end = match.end()
+    wanted = compiled(pattern.raw, 0)
+    kind = _result_type(wanted)
+    return list_value([_captured(match, wanted, kind) for match in wanted.all(text.raw)], kind)
 
 
 def _replace(text: Value, old: Value, new: Value) -> Value:
     wanted: str = old.raw
     if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
-        pattern = _compiled(string(wanted[1:-1]), 1)
-        out: list[str] = []
-        at = 0
-        for match in matches(pattern, text.raw):
-            out.extend((text.raw[at : match.start()], _expanded(new.raw, match)))
-            at = match.end()
-        return string("".join(out) + text.raw[at:])
+        return string(compiled(wanted[1:-1], 1).replace(text.raw, new.raw))
     return string(text.raw.replace(wanted, new.raw))
-
-
-def _expanded(template: str, match: re.Match[str]) -> str:
-    """Go's ``$1``, ``${name}`` and ``$$``."""
-
-    def one(found: re.Match[str]) -> str:
-        name = found.group(1) or found.group(2)
-        if name is None:
-            return "$"
-        try:
-            return match.group(int(name) if name.isdigit() else name) or ""
-        except (IndexError, KeyError):
-            return ""
-
-    return re.sub(r"\$(?:\$|\{(\w+)\}|(\w+))", one, template)
 
 
 def _split(separator: Value, text: Value) -> Value:
@@ -162,7 +135,13 @@ FUNCTIONS = (
         variadic=takes("lists", ListType(STRING)),
     ),
     function("lower", (_S,), STRING, lambda s: string(s.raw.lower()), "The text in lower case."),
-    function("regex", (takes("pattern", STRING), _S), ANY, _regex, "The first match: a text, or its groups as a tuple or an object."),
+    function(
+        "regex",
+        (takes("pattern", STRING), _S),
+        ANY,
+        _regex,
+        "The first match of an RE2 pattern: a text, or its groups as a tuple or an object.",
+    ),
     function("regexall", (takes("pattern", STRING), _S), ANY, _regex_all, "All matches, each as regex() gives it."),
     function(
         "replace",
