@@ -47,6 +47,7 @@ def validate(as_json: Json = False, var: Variables = None, var_file: VariableFil
     from flareiac.kernel.diagnostics import Diagnostics
     from flareiac.model.snapshot import Snapshot
     from flareiac.planning.claims import collect, conflicts
+    from flareiac.planning.rival_writers import rivals
 
     bench = _bench(10, var, var_file)
     diagnostics = Diagnostics()
@@ -55,6 +56,7 @@ def validate(as_json: Json = False, var: Variables = None, var_file: VariableFil
     if not diagnostics.has_errors:
         claims = collect(configuration.desired, bench.installed.registry.types, references)
         diagnostics.extend(conflicts(claims, configuration.desired))
+        diagnostics.extend(rivals(claims, configuration.desired))
     if as_json:
         from flareiac.render.diagnostics import validate_json
 

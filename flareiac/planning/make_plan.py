@@ -18,6 +18,7 @@ from flareiac.planning.neighbours import occupied
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
 from flareiac.planning.reactions import stopping_for, with_reactions
+from flareiac.planning.rival_writers import rivals
 from flareiac.sdk.changes import Action, Claim, Proposal
 from flareiac.sdk.provider import Observation, Project, ResourceType
 from flareiac.sdk.references import Resolved
@@ -65,6 +66,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     references = _references(inputs)
     claims = claiming.collect(desired, inputs.types, references)
     diagnostics.extend(claiming.conflicts(claims, desired))
+    if not options.destroy:
+        diagnostics.extend(rivals(claims, desired))
     context = Context(
         desired=desired,
         snapshot=inputs.snapshot,

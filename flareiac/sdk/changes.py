@@ -105,6 +105,15 @@ class Relation(StrEnum):
     """The subject is the resource's identity in the world: two holders of one such subject are an error."""
 
 
+class Sharing(StrEnum):
+    """What a writer does to the rows that other writers of the same subject have written."""
+
+    ADDS = "adds rows"
+    CHANGES = "changes rows"
+    """It updates, deletes or replaces some of them: what is there in the end depends on who writes last."""
+    REPLACES = "replaces all rows"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
@@ -113,7 +122,8 @@ class Claim:
     ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
     reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
     certainly reads. None where that can not be told. ``part``: which part of the subject is used, where it is not
-    the main one (a table's branch).
+    the main one (a table's branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
+    that says so.
     """
 
     subject: str
@@ -124,6 +134,8 @@ class Claim:
     tolerates: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
     part: str | None = None
+    sharing: Sharing = Sharing.ADDS
+    mode: str = ""
 
 
 class Reaction(StrEnum):

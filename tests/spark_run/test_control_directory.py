@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -82,6 +83,32 @@ def test_another_project_or_workspace_is_refused(control: ControlDirectory, line
         control.update_desired(lambda desired: desired, lineage=lineage, workspace=workspace)
     assert caught.value.kind is Trouble.FOREIGN
     assert "belongs to" in caught.value.why
+
+
+def test_a_copied_or_moved_directory_is_refused(control: ControlDirectory, tmp_path: Path) -> None:
+    put(control, "job.a")
+    copy = ControlDirectory(tmp_path / "elsewhere" / "control")
+    shutil.copytree(control.path, copy.path)
+    copied = copy.read_desired()
+    assert copied is not None
+    with pytest.raises(ControlError) as caught:
+        put(copy, "job.b")
+    assert caught.value.kind is Trouble.COPIED
+    assert str(control.path) in caught.value.why
+    with pytest.raises(ControlError, match="is a copy of"):
+        copy.refuse_copy(copied)
+    shutil.rmtree(control.path)
+    copy.refuse_copy(copied)  # a driver may see its directory under another path than the command line
+    with pytest.raises(ControlError, match="was written as"):
+        put(copy, "job.b")
+
+
+def test_a_directory_that_a_link_leads_to_is_the_same(control: ControlDirectory, tmp_path: Path) -> None:
+    put(control, "job.a")
+    (tmp_path / "link").symlink_to(control.path)
+    linked = ControlDirectory(tmp_path / "link")
+    assert set(put(linked, "job.b").jobs) == {"job.a", "job.b"}
+    assert set(put(control, "job.c").jobs) == {"job.a", "job.b", "job.c"}
 
 
 def test_a_directory_without_jobs_is_nobodys(control: ControlDirectory) -> None:

@@ -8,9 +8,11 @@ from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relat
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg.column_types import render
 from flareiac_iceberg.maintenance.readers import endangered
+from flareiac_iceberg.maintenance.rewritten_rows import rewritten
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, created, drift_texts, settled
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
+from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
 from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
@@ -51,6 +53,7 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
     mode = "purge" if recorded.attributes["on_destroy"] == "purge" else "drop"
     observed = request.observed
     blockers = () if observed.identity["uuid"] == recorded.identity.get("uuid") else (_another_table(request, observed),)
+    blockers = (*blockers, *in_another_copy(request, recorded.attributes, observed))
     if mode == "purge" and shares_files(observed.attributes["properties"] or {}):
         blockers = (*blockers, unpurgeable())
     return Proposal(
@@ -90,6 +93,7 @@ def _creation(request: PlanRequest, desired: Attributes) -> Proposal:
         reasons=(_again(request.address),) if again else (),
         fingerprint={"table": "absent"},
         payload=_payload((CreateTable(),), None),
+        diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
     )
 
 
@@ -123,7 +127,12 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
         planned=desired,
         changes=created(desired, wanted),
         steps=(_dropping("drop"), step(CreateTable())),
-        blockers=(*_uncreatable(wanted), *_moved(request, desired), *_ownership(request, observed)),
+        blockers=(
+            *_uncreatable(wanted),
+            *_moved(request, desired),
+            *_ownership(request, observed),
+            *in_another_copy(request, desired, observed),
+        ),
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
         fingerprint={"uuid": observed.identity["uuid"]},
@@ -150,6 +159,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     changes = attribute_changes(desired, recorded.attributes if recorded else None, wanted, found, request.project.root)
     blockers = (
         *_ownership(request, observed),
+        *in_another_copy(request, desired, observed),
         *move_refusals(request, desired, observed, move),
         *refusals(wanted, found, _past(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
@@ -177,6 +187,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         drift=drift_texts(changes) if recorded else (),
         fingerprint=_fingerprint(wanted, recorded, observed),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
+        diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
     )
 
 

@@ -9,6 +9,10 @@ _WAYS_OUT = {
     Trouble.DAMAGED: "Nothing was changed. Move the file away if it can not be repaired; the next apply writes it anew.",
     Trouble.FUTURE_VERSION: "Nothing was changed. Use the release that wrote it, or a newer one.",
     Trouble.FOREIGN: "Each project and workspace needs a runtime_location of its own; set another one in the engine.",
+    Trouble.COPIED: (
+        "The project was copied or moved. Run flareiac where it was. If that one is gone for good, remove this directory and plan again: "
+        "its jobs then start from their checkpoints, as far as these fit."
+    ),
     Trouble.CONFLICT: "Someone else changed what should run in the meantime. Plan again.",
     Trouble.BUSY: "Another command works on the same application. Try again when it has ended.",
     Trouble.UNREACHABLE: "Check that the directory exists, that there is space, and that this user may write there.",

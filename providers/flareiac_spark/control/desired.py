@@ -29,10 +29,15 @@ class DesiredJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desired:
-    """``revision`` grows by one with every write; 0 means that nothing was written yet."""
+    """``revision`` grows by one with every write; 0 means that nothing was written yet.
+
+    ``place`` is the control directory as its writer addressed it ("" in files of earlier releases): a copied folder
+    still names the one it was copied from.
+    """
 
     lineage: str
     workspace: str
+    place: str = ""
     revision: int = 0
     application: ApplicationSettings = field(default_factory=ApplicationSettings)
     jobs: Mapping[str, DesiredJob] = field(default_factory=dict)

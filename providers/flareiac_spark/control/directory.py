@@ -72,7 +72,8 @@ class ControlDirectory:
             if expect is not None and current.revision != expect:
                 why = f"it has revision {current.revision} and not {expect}: someone else changed it since it was read"
                 raise ControlError(Trouble.CONFLICT, str(self.path / "desired.json"), why)
-            wanted = replace(change(current), lineage=lineage, workspace=workspace, revision=current.revision)
+            place = (current.jobs and current.place) or str(self.path)
+            wanted = replace(change(current), lineage=lineage, workspace=workspace, place=place, revision=current.revision)
             if wanted == current and current.revision > 0:
                 return current
             wanted = replace(wanted, revision=current.revision + 1)
@@ -80,7 +81,7 @@ class ControlDirectory:
             return wanted
 
     def refuse_foreign(self, current: Desired, lineage: str, workspace: str) -> None:
-        """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace."""
+        """Raises ``ControlError`` (foreign) where there are jobs of another project or workspace, or of the folder this was copied from."""
         where = str(self.path / "desired.json")
         if not current.jobs:
             return
@@ -88,6 +89,17 @@ class ControlDirectory:
             raise ControlError(Trouble.FOREIGN, where, f"it belongs to another project (lineage {current.lineage}, this one is {lineage})")
         if current.workspace != workspace:
             raise ControlError(Trouble.FOREIGN, where, f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}")
+        if current.place and Path(current.place).resolve() != self.path.resolve():
+            raise ControlError(Trouble.COPIED, where, f"it was written as {current.place}/desired.json; its jobs work on the places there")
+
+    def refuse_copy(self, current: Desired) -> None:
+        """Raises ``ControlError`` (copied) where the directory that this one was copied from is there, too.
+
+        Weaker than ``refuse_foreign``: a driver may reach its own directory by another path than the command line.
+        """
+        original = Path(current.place or self.path)
+        if current.jobs and (original / "desired.json").exists() and original.resolve() != self.path.resolve():
+            raise ControlError(Trouble.COPIED, str(self.path / "desired.json"), f"it is a copy of {original}/desired.json")
 
     # What runs
 

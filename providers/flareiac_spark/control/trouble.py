@@ -10,6 +10,8 @@ class Trouble(StrEnum):
     """A file was written by a newer release."""
     FOREIGN = "foreign"
     """The directory belongs to another project (lineage) or workspace."""
+    COPIED = "copied"
+    """The directory was written elsewhere, and copied or moved to where it is now."""
     CONFLICT = "conflict"
     """Someone else changed what should run since it was read."""
     BUSY = "busy"

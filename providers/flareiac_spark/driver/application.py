@@ -211,6 +211,7 @@ class Application:
         self._on_change()
 
     def _refuse_foreign(self, desired: Desired) -> None:
+        self._control.refuse_copy(desired)
         known = self._desired
         if known is not None and known.jobs and (known.lineage, known.workspace) != (desired.lineage, desired.workspace):
             raise ControlError(Trouble.FOREIGN, str(self._control.path / "desired.json"), "it belongs to another project or workspace now")

@@ -13,7 +13,7 @@ from flareiac_spark.job.definition import query_digest, spec_of
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts
 from flareiac_spark.job.generation import CARRY_OVER, EARLIEST, carries_over, lines
 from flareiac_spark.job.query_changes import declares_state, holds_state, query_of
-from flareiac_spark.places import absolute_place
+from flareiac_spark.job.source_folders import declared_paths, left_behind
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
@@ -39,7 +39,7 @@ def of_carry_over(
     """Why a raised generation can not go on where the last one stands: its offsets are not those of what is in the tables."""
     so_far = {**desired, "generation": desired["generation"] - 1}
     moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
-    there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts)]
+    there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts), other_folder(request, so_far, facts)]
     return [*(_refused(change, so_far, recorded) for change in moved), *(blocker for blocker in there if blocker)]
 
 
@@ -150,7 +150,7 @@ def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker |
             continue
         if kinds != disk_kinds:
             why = f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark can not go on from there."
-        elif (elsewhere := _elsewhere(declared, on_disk.sources, request)) is not None:
+        elif (elsewhere := _left_behind(desired, on_disk, request)) is not None:
             why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark can not go on from there."
         else:
             continue
@@ -161,6 +161,32 @@ def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker |
             ways_out=("use a checkpoint of its own", *new_generation(desired, None)[:1]),
         )
     return None
+
+
+def other_folder(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """The same declaration, whose folder is another one now: the project was copied or moved, or is reached by another path."""
+    for name, on_disk in sorted(facts.checkpoints.items()):
+        folder = _left_behind(desired, on_disk, request)
+        if folder is not None:
+            paths = " and ".join(declared_paths(desired["inputs"], request.project)) or "no files"
+            return Blocker(
+                code="FIK140",
+                summary=f"The checkpoint of output {name} has read files in {folder}, and this job reads {paths}",
+                why=(
+                    "Spark remembers files by their absolute paths: under another path it reads all of them again, and repeats their rows. "
+                    "The project was copied or moved, or its folder is reached by another path."
+                ),
+                ways_out=(
+                    "run flareiac where the project was, or move the folder of files back",
+                    *new_generation(desired, None),
+                ),
+            )
+    return None
+
+
+def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest) -> str | None:
+    folders = (folder for kind, found in on_disk.sources if kind == "files" for folder in found)
+    return left_behind(folders, declared_paths(desired["inputs"], request.project))
 
 
 def unknown_state(desired: Attributes, facts: Facts) -> Blocker | None:
@@ -252,18 +278,6 @@ def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes
         for name, output in names.items()
         if name in facts.checkpoints and name not in known
     ]
-
-
-def _elsewhere(declared: Sequence[Attributes], sources: Sequence[tuple[str, tuple[str, ...]]], request: PlanRequest) -> str | None:
-    """A folder on disk that no declared path covers (paths with patterns cover everything)."""
-    paths = [str(absolute_place(source["path"], request.project)) for source in declared if source["kind"] == "files"]
-    if any(sign in path for path in paths for sign in "*?[{"):
-        return None
-    for _kind, folders in sources:
-        for folder in folders:
-            if not any(f"{folder}/".startswith(f"{path}/") for path in paths):
-                return folder
-    return None
 
 
 def _counted(kinds: Sequence[str]) -> str:

@@ -1,10 +1,20 @@
 """What does a job read, write and keep to itself?"""
 
+from typing import Final
+
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.changes import Claim, Relation, Sharing
 from flareiac.sdk.references import References
 from flareiac_spark.job.names import names_given, names_read
 from flareiac_spark.job.spec import is_finite
+
+_SHARING: Final = {
+    "complete": Sharing.REPLACES,
+    "overwrite": Sharing.REPLACES,
+    "overwrite_partitions": Sharing.CHANGES,
+    "merge": Sharing.CHANGES,
+}
+"""By output mode. Iceberg writes ``complete`` as an overwrite of the whole table with each micro-batch."""
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
@@ -32,6 +42,8 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
                     tolerates=("added columns",) if _takes_added_columns(attributes, output) else (),
                     columns=given.get(output["from"].lower()),
                     part=output["branch"],
+                    sharing=_SHARING.get(output["mode"], Sharing.ADDS),
+                    mode=output["mode"],
                 )
             )
     if attributes["checkpoint_location"] is not None:

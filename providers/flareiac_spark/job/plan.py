@@ -77,6 +77,8 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == generation.CARRY_OVER else []
         return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
+    if not any(isinstance(change, Refused) for change in found):  # another folder was declared: that is refused by itself
+        there.append(blocking.other_folder(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
     return [

@@ -1,0 +1,49 @@
+"""Which writers of one subject undo each other's work? Pure: claims in, diagnostics out."""
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from flareiac.kernel.diagnostics import Diagnostic, error, warning
+from flareiac.model.desired import Desired
+from flareiac.sdk.changes import Claim, Relation, Sharing
+
+
+def rivals(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
+    """An error for each pair in which one replaces all rows, a warning for each in which one changes rows of the other."""
+    by_place: dict[tuple[str, str | None], list[Claim]] = {}
+    for claim in claims:
+        if claim.relation is Relation.WRITES:
+            by_place.setdefault((claim.subject, claim.part), []).append(claim)
+    pairs = [pair for held in by_place.values() for pair in combinations(held, 2)]
+    return [found for one, other in pairs if (found := _judged(one, other, desired)) is not None]
+
+
+def _judged(one: Claim, other: Claim, desired: Desired) -> Diagnostic | None:
+    # The one that does more to the other's rows is the one that is explained.
+    active, passive = sorted((one, other), key=lambda claim: list(Sharing).index(claim.sharing), reverse=True)
+    if active.sharing is Sharing.ADDS:
+        return None
+    place = f"{active.subject} (branch {active.part})" if active.part else active.subject
+    holder = desired.resources.get(active.holder)
+    subject = holder.span if holder else None
+    if active.sharing is Sharing.REPLACES:
+        return error(
+            "FIP013",
+            "Two writers of one table, and one of them replaces all its rows",
+            f'{_named(active)} writes {place} with mode = "{active.mode}": each time it leaves only its own rows, and those of '
+            f"{_named(passive)} are gone. Give them tables or branches of their own, or change the mode.",
+            subject=subject,
+            address=active.holder,
+        )
+    return warning(
+        "FIP014",
+        "Two writers of one table, and one of them changes rows of the other",
+        f'{_named(active)} writes {place} with mode = "{active.mode}", and {_named(passive)} writes it with '
+        f'mode = "{passive.mode}": where both write the same keys or partitions, the last one wins.',
+        subject=subject,
+        address=active.holder,
+    )
+
+
+def _named(claim: Claim) -> str:
+    return f"{claim.holder} ({claim.reason})"

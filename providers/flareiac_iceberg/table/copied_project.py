@@ -1,0 +1,49 @@
+"""Does a table of this project's catalog have its files in another copy of the project? Pure.
+
+A local catalog names files by absolute paths. When a project folder is copied or moved, its catalog comes along and still names the
+files in the folder that it was copied from: what is written, maintained or purged here would be done to that project's tables.
+"""
+
+from pathlib import PurePosixPath
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Blocker
+from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_iceberg.catalog.spec import absolute_location, plain_text
+
+
+def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Present) -> tuple[Blocker, ...]:
+    """A blocker where the table lies in a warehouse like this project's, below another root. ``attributes``: declared or recorded."""
+    warehouse = _warehouse(request, attributes)
+    location = plain_text(str(observed.identity.get("location") or ""))
+    root = str(request.project.root)
+    if warehouse is None or not warehouse.startswith(f"{root}/") or f"{location}/".startswith(f"{warehouse}/"):
+        return ()
+    inside = PurePosixPath(warehouse).relative_to(root)
+    copy, found, _rest = f"{location}/".partition(f"/{inside}/")
+    if not found:
+        return ()
+    return (
+        Blocker(
+            code="FII166",
+            summary=f"the table's files are in another copy of this project, {copy or '/'}",
+            why=(
+                f"The catalog names {location}, outside of this project's own warehouse ({inside}): the project was copied or moved, and "
+                "its catalog came along. Whatever is done to the table here is done to the files there."
+            ),
+            ways_out=(
+                f"run flareiac in {copy or '/'}",
+                "to start a copy with tables of its own: remove its catalog, its state and its checkpoints (.flareiac), then plan again",
+                f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog block, if no other project runs on them',
+            ),
+        ),
+    )
+
+
+def _warehouse(request: PlanRequest, attributes: Attributes) -> str | None:
+    """The absolute local warehouse of the table's catalog; None for one that is elsewhere or not known."""
+    reference = attributes.get("catalog")
+    catalog = request.references.get(reference.address) if isinstance(reference, Reference) else None
+    declared = catalog.attributes.get("warehouse") if catalog is not None else None
+    text = plain_text(absolute_location(str(declared), request.project.root) or "") if declared else ""
+    return text.rstrip("/") if text.startswith("/") else None

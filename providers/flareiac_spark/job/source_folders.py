@@ -1,0 +1,71 @@
+"""Which folders does a file source read, and does it still read those that its checkpoint has seen? Pure.
+
+Spark's file source remembers files by their absolute paths. Under another path the same files are new to it: it reads them again.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.provider import Project
+from flareiac_spark.places import absolute_place
+
+_WILDCARDS: Final = frozenset("*?[{")
+_TOKEN: Final = re.compile(r"(?P<any>\*)|(?P<one>\?)|\[(?P<set>[^\]]+)\]|(?P<plain>.)", re.DOTALL)
+
+
+def declared_paths(inputs: Attributes, project: Project) -> list[str]:
+    """The absolute paths (or patterns) of a job's streamed files."""
+    sources = (item["source"] for item in inputs.values() if item["kind"] == "stream")
+    return [str(absolute_place(source["path"], project)) for source in sources if source["kind"] == "files"]
+
+
+def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:
+    """A folder of files that a checkpoint has seen and that no declared path or pattern covers."""
+    patterns = [parts for path in declared for parts in map(_parts, _alternatives(path))]
+    return next((folder for folder in seen if not any(_covers(pattern, _parts(folder)) for pattern in patterns)), None)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path).parts
+
+
+def _covers(pattern: Sequence[str], folder: Sequence[str]) -> bool:
+    """A path names a folder, whose files and partitions are read, or the files themselves."""
+    names_files = bool(_WILDCARDS & set(pattern[-1])) or "." in pattern[-1]
+    if len(folder) < len(pattern) - names_files:
+        return False
+    return all(_matches(part, name) for part, name in zip(pattern, folder, strict=False))
+
+
+def _matches(part: str, name: str) -> bool:
+    """One level of a Hadoop glob. A part that is no valid pattern matches its own text only."""
+    if part == name:
+        return True
+    try:
+        return re.fullmatch("".join(_translated(token) for token in _TOKEN.finditer(part)), name, re.DOTALL) is not None
+    except re.error:
+        return False
+
+
+def _translated(token: re.Match[str]) -> str:
+    if token["any"]:
+        return ".*"
+    if token["one"]:
+        return "."
+    if token["set"]:
+        inverted = token["set"][0] in "^!"
+        members = token["set"][inverted:].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
+        return f"[{'^' if inverted else ''}{members}]"
+    return re.escape(token["plain"])
+
+
+def _alternatives(path: str) -> list[str]:
+    """The paths that ``{a,b}`` stands for, from the innermost braces outwards."""
+    found = re.search(r"\{([^{}]*)\}", path)
+    if found is None:
+        return [path]
+    before, after = path[: found.start()], path[found.end() :]
+    return [item for choice in found[1].split(",") for item in _alternatives(f"{before}{choice}{after}")]
