@@ -7,7 +7,8 @@ from pathlib import Path
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import MEANINGS
 from flareiac.render.reference import END, START, reference
-from flareiac_spark.job.spark_rules import RULES, Verdict
+from flareiac_spark.job.spark_rules import ABOVE_STATE, RULES, Verdict
+from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -34,9 +35,27 @@ def test_the_rules_of_spark_are_those_of_the_planner() -> None:
         Verdict.REFUSES: "blocked until a new generation",
         Verdict.IGNORES: "told: no effect",
     }
-    rows = "".join(f"| {rule.what} | {words[rule.verdict]} |\n" for verdict in Verdict for rule in RULES if rule.verdict is verdict)
+    above = f"{words[Verdict.TAKES]} where each batch replaces all rows (`complete`, `overwrite`); else {words[Verdict.MIXES]}"
+    said = {rule.fact: above if rule.fact in ABOVE_STATE else words[rule.verdict] for rule in RULES}
+    rows = "".join(f"| {rule.what} | {said[rule.fact]} |\n" for verdict in Verdict for rule in RULES if rule.verdict is verdict)
     start, end = "<!-- rules of Spark -->", "<!-- end of rules of Spark -->"
     _check(start, end, f"{start}\n| Spark {RULES[0].spark} ... | and so the job is |\n|---|---|\n{rows}{end}\n")
+
+
+def test_the_settings_that_restart_a_query_with_state_are_those_of_the_planner() -> None:
+    tables = {
+        "setting of an engine or a job": SETTINGS,
+        "setting of a stream": INPUT_SETTINGS,
+        "reader option": READER_OPTIONS,
+        "output option": OUTPUT_OPTIONS,
+    }
+    rows = ""
+    for kind, table in tables.items():
+        for what in dict.fromkeys(item.what for item in table):
+            names = ", ".join(f"`{item.name}{'*' if item.name.endswith('.') else ''}`" for item in table if item.what == what)
+            rows += f"| {kind} | {what} | {names} |\n"
+    start, end = "<!-- harmless settings -->", "<!-- end of harmless settings -->"
+    _check(start, end, f"{start}\n| | decides only | names |\n|---|---|---|\n{rows}{end}\n")
 
 
 def _check(start: str, end: str, wanted: str) -> None:

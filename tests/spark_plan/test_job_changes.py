@@ -6,7 +6,7 @@ import pytest
 
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
 from flareiac_spark.job.definition import query_digest, spec_of
-from flareiac_spark.job.facts import Facts
+from flareiac_spark.job.facts import Facts, OutputFacts
 from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -391,3 +391,57 @@ def test_a_changed_job_that_does_not_start_is_not_said_to_start(line: str, tmp_p
     job = BATCH.replace('mode = "batch"', f'mode = "batch"\n  {line}')
     found = change(tmp_path, job, ("SELECT region, name", "SELECT name, region"), running(state="stopped", phase="stopped"))
     assert effects(found) == [Effect.METADATA]
+
+
+TWO_OUTPUTS = """
+table "totals" {
+  namespace = "demo"
+  column "hour" { type = "timestamptz" }
+  column "n" { type = "long" }
+}
+job "x" {
+  checkpoint = checkpoint.x
+  input "orders" { stream = stream.orders }
+  step "hourly" { sql = "SELECT window(ts, '1 hour').start AS hour, count(*) AS n FROM orders GROUP BY window(ts, '1 hour')" }
+  output "hourly" {
+    table = table.hourly
+    mode  = "complete"
+  }
+  output "orders" {
+    table = table.totals
+    mode  = "merge"
+    merge = { on = ["hour"] }
+  }
+}
+"""
+
+
+def test_of_two_outputs_the_one_that_keeps_rows_decides(tmp_path: Path) -> None:
+    found = change(tmp_path, TWO_OUTPUTS, ("count(*) AS n", "count(*) * 2 AS n"), running(operators=AGGREGATES))
+    assert [item.code for item in found.blockers] == ["FIK063"]
+
+
+@pytest.mark.parametrize("operators", [AGGREGATES, ()])
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        ("max(id) AS n", "max(region) AS n", "FIK062"),
+        ("max(id) AS n", "avg(id) AS n", "FIK062"),
+        ("max(struct(ts, id)).id AS n", "max(struct(id, region)).id AS n", None),
+        ("max(id) AS n", "min(id) AS n", ""),
+    ],
+)
+def test_a_first_batch_that_was_begun_has_pinned_the_shape_of_the_state(
+    before: str, after: str, code: str | None, operators: tuple[str, ...], tmp_path: Path
+) -> None:
+    """None: refused or not known, never just a restart."""
+    output = OutputFacts(query_id=QUERY, started=0, committed=None, sources=(("files", ()),), operators=operators)
+    found = change(
+        tmp_path, STATEFUL.replace("count(*) AS n", before), (before, after), running(checkpoints={"hourly": output}, phase="failed")
+    )
+    if code == "":
+        assert not found.blockers
+        return
+    assert found.blockers
+    assert code is None or found.blockers[0].code == code
+    assert any("generation = 2" in way for blocker in found.blockers for way in blocker.ways_out)

@@ -9,6 +9,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.places import escaped, recorded_place
+from flareiac_spark.settings import meant
 
 _LATER: Final = ("spark_submit", "emr_serverless", "external")
 _PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
@@ -55,6 +56,11 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
 def checked_conf(conf: Data, diagnostics: Diagnostics) -> dict[str, str]:
     """Settings without those that are not the user's to set, sorted."""
     found = dict(sorted((conf or {}).items()))
+    for name in tuple(found):
+        if right := meant(name, tuple(RESERVED_CONF)):
+            why = f"Spark minds letter case and blanks in names of settings, and takes no notice of this one. Write {right}."
+            diagnostics.error("FIK002", f"There is no setting {name!r}", why, attribute=("conf", name))
+            del found[name]
     for name, reason in RESERVED_CONF.items():
         if found.pop(name, None) is not None:
             diagnostics.error("FIK002", f"{name} can not be set here", f"{reason[0].upper()}{reason[1:]}.", attribute=("conf", name))

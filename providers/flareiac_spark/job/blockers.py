@@ -18,19 +18,19 @@ from flareiac_spark.job.source_folders import declared_paths, left_behind
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 
-def of_changes(found: Sequence[JobChange], desired: Attributes, recorded: Attributes) -> list[Blocker]:
+def of_changes(address: str, found: Sequence[JobChange], desired: Attributes, recorded: Attributes) -> list[Blocker]:
     """What is refused, each by itself, and what mixes results unless its token is there, together."""
     refused = [change for change in found if isinstance(change, Refused)]
     mixed = [change for change in found if isinstance(change, Mixed)]
     blocked = [_refused(change, desired, recorded) for change in refused]
-    if mixed and not is_accepted(mixed, desired, recorded):
-        blocked.append(_mixed(mixed, desired, recorded, acceptable=not refused))
+    if mixed and not is_accepted(address, mixed, desired, recorded):
+        blocked.append(_mixed(address, mixed, desired, recorded, acceptable=not refused))
     return blocked
 
 
-def is_accepted(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
+def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
     """Whether somebody gave their word for exactly these changes."""
-    return bool(mixed) and desired["accept_result_change"] == token_of(mixed, recorded["accept_result_change"])
+    return bool(mixed) and desired["accept_result_change"] == token_of(address, mixed, recorded["accept_result_change"])
 
 
 def of_carry_over(
@@ -52,11 +52,11 @@ def _refused(change: Refused, desired: Attributes, recorded: Attributes) -> Bloc
     )
 
 
-def _mixed(mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *, acceptable: bool) -> Blocker:
+def _mixed(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *, acceptable: bool) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{change.text[:1].upper()}{change.text[1:]}: {_shown(change)}{change.why}" for change in mixed]
-    word = token_of(mixed, recorded["accept_result_change"])
+    word = token_of(address, mixed, recorded["accept_result_change"])
     accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{word}"'
     stale = desired["accept_result_change"]
     if stale:
@@ -189,12 +189,12 @@ def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest
     return left_behind(folders, declared_paths(desired["inputs"], request.project))
 
 
-def unknown_state(desired: Attributes, facts: Facts) -> Blocker | None:
+def unknown_state(address: str, desired: Attributes, facts: Facts) -> Blocker | None:
     """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
     if facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
     held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
-    word = unknown_state_token(desired, held)
+    word = unknown_state_token(address, desired, held)
     if not held or desired["accept_result_change"] == word:
         return None
     operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
@@ -213,9 +213,9 @@ def unknown_state(desired: Attributes, facts: Facts) -> Blocker | None:
     )
 
 
-def unknown_state_token(desired: Attributes, held: dict[str, OutputFacts]) -> str:
+def unknown_state_token(address: str, desired: Attributes, held: dict[str, OutputFacts]) -> str:
     """A word for these steps on the state of these queries."""
-    return token([sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
+    return token(address, [sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
 
 
 def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> Blocker | None:
@@ -227,7 +227,7 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
         wanted = query_digest(spec_of(request.address, desired, request.references, request.project, analysis=True))
     except Failure:
         return None  # tables are missing, which is told in its own place
-    word = token([facts.query, wanted])
+    word = token(request.address, [facts.query, wanted])
     if facts.query == wanted or desired["accept_result_change"] == word:
         return None
     return Blocker(

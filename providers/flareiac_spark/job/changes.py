@@ -1,7 +1,7 @@
 """What one difference between two definitions of a job means for what runs: a closed union."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.paths import Path
@@ -73,3 +73,10 @@ class Refused:
 
 
 JobChange: TypeAlias = Noted | Live | Pinned | Restarted | Mixed | Refused
+GRAVITY: Final = (Noted, Live, Pinned, Restarted, Mixed, Refused)
+"""From what concerns nothing that runs to what can not be done."""
+
+
+def gravity(change: JobChange) -> int:
+    """Greater is graver."""
+    return GRAVITY.index(type(change))

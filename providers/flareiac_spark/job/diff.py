@@ -11,6 +11,7 @@ from flareiac_spark.job.query_changes import holds_state, identity_of, queries, 
 from flareiac_spark.job.spark_rules import rule
 from flareiac_spark.job.spec import POSITIONAL
 from flareiac_spark.runtime.versions import DEFAULT
+from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
 from flareiac_spark.sql.relations import streams_in_order
 from flareiac_spark.sql.state import Stateful, stateful_steps
 
@@ -23,13 +24,6 @@ _NOTED: Final = {
     "accept_result_change": "accept_result_change is used up by the change that it is given for",
 }
 _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
-_MEANINGFUL_CONF: Final = (
-    "spark.sql.session.timeZone",
-    "spark.sql.ansi.enabled",
-    "spark.sql.caseSensitive",
-    "spark.sql.legacy.timeParserPolicy",
-)
-"""Settings that decide what values come out of the same SQL."""
 SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
@@ -86,6 +80,10 @@ class _Comparison:
             path = ("application", name)
             if name == "conf" and (meant := list(self._values_under_the_engine())):
                 yield from meant
+            elif name == "packages" and self._stateful:
+                yield self._unknown(
+                    path, "the engine's packages", self._old["application"].get(name), value, "write the old packages again"
+                )
             elif name == "catalogs":
                 yield Restarted(path=path, text="the settings of its catalogs", why="a query keeps the catalogs that it was started with")
             elif name in _LIVE_APPLICATION:
@@ -96,15 +94,27 @@ class _Comparison:
 
     def _values_under_the_engine(self) -> Iterator[JobChange]:
         """What a job does not set for itself its engine may."""
-        for name in _MEANINGFUL_CONF if self._stateful else ():
-            before, after = (side["conf"].get(name, side["application"].get("conf", {}).get(name)) for side in (self._old, self._new))
-            if before != after and self._old["conf"].get(name) == self._new["conf"].get(name):
+        if not self._stateful:
+            return
+        confs = [side["application"].get("conf", {}) for side in (self._old, self._new)]
+        for name in sorted({*confs[0], *confs[1]}):
+            before, after = (side["conf"].get(name, conf.get(name)) for side, conf in zip((self._old, self._new), confs, strict=True))
+            if before == after or self._old["conf"].get(name) != self._new["conf"].get(name) or name in self._facts.pinned:
+                continue
+            if harmless(name, SETTINGS) is None:
                 yield self._value(("application", "conf", name), name, before, after)
 
     def _value(self, path: Path, name: str, before: Data, after: Data) -> Mixed:
-        why = "The same SQL gives other values under it; what the state holds was made under the old one."
         undo = f"remove {name}" if before is None else f'write {name} = "{before}" again'
+        if name not in VALUES:
+            return self._unknown(path, name, before, after, undo)
+        why = "The same SQL gives other values under it; what the state holds was made under the old one."
         return Mixed(path=path, text=name, why=why, undo=undo, before=before, after=after)
+
+    def _unknown(self, path: Path, what: str, before: Data, after: Data, undo: str) -> Mixed:
+        """Over state only what is known to leave every value as it is goes on without a word."""
+        why = "It is not among what is known to leave every value as it is, and the state holds what was made before the change."
+        return Mixed(path=path, text=what, why=why, undo=undo, before=before, after=after, known=False)
 
     def _checkpoint(self) -> Iterator[JobChange]:
         if self._differs("checkpoint_location") and self._facts.started:
@@ -240,6 +250,9 @@ class _Comparison:
                 before=_reading(old),
                 after=_reading(new),
             )
+        elif self._stateful and (names := _unlisted(old, new)):
+            before, after = ({key: _place(item).get(key) for key in names} for item in (old, new))
+            yield self._unknown(path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again")
         elif canonical(_without_start(rest[0])) != canonical(_without_start(rest[1])):
             yield Restarted(path=path, text=f"the input {name}", why="reader options and rate limits may change on the same checkpoint")
         elif canonical(rest[0]) != canonical(rest[1]):
@@ -342,8 +355,7 @@ class _Comparison:
         if canonical(old["merge"]) != canonical(new["merge"]):
             warning = "rows that are there were merged by the old rule, and stay as they are" if self._facts.committed else ""
             yield Restarted(path=(*path, "merge"), text=f"how output {name} merges", why="each batch is merged by itself", warning=warning)
-        if canonical(old["options"]) != canonical(new["options"]):
-            yield Restarted(path=(*path, "options"), text=f"the options of output {name}", why="options are read at the start")
+        yield from self._options(name, old["options"], new["options"])
         if canonical(old["columns"]) != canonical(new["columns"]):
             yield Restarted(
                 path=(*path, "columns"), text=f"the columns of output {name}", why="the query casts its rows to the table's columns"
@@ -351,6 +363,15 @@ class _Comparison:
         if old["rebuild"] != new["rebuild"]:
             which = "this" if is_fresh(self._old, self._new) else "the next"
             yield Noted(path=(*path, "rebuild"), text=f"rebuild takes effect with {which} generation")
+
+    def _options(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
+        changed = [option for option in sorted({*old, *new}) if old.get(option) != new.get(option)]
+        path, text = ("outputs", name, "options"), f"the options of output {name}"
+        state = holds_state(self._old, self._facts.checkpoints.get(query_of(self._new, name)))
+        if state and any(harmless(option, OUTPUT_OPTIONS) is None for option in changed):
+            yield self._unknown(path, text, old, new, "write the old options again")
+        elif changed:
+            yield Restarted(path=path, text=text, why="options are read at the start")
 
     def _target(self, name: str, old: Attributes, new: Attributes) -> Iterator[JobChange]:
         """Another table or branch: what was written stays behind, unless each batch writes all there is."""
@@ -388,7 +409,7 @@ class _Comparison:
             if pinned is not None:
                 text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
                 yield Pinned(path=("conf", name), text=text, value=pinned)
-            elif self._stateful and name in _MEANINGFUL_CONF:
+            elif self._stateful and harmless(name, SETTINGS) is None:
                 yield self._value(("conf", name), name, old.get(name), new.get(name))
             else:
                 yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
@@ -431,10 +452,23 @@ def _pace(item: Attributes) -> list[Data]:
     return [source.get("rows_per_second"), source.get("ramp_up")] if source.get("kind") == "rate" else []
 
 
+def _place(item: Attributes) -> Attributes:
+    """Where the rows of an input are and how they are read: of a stream its source, of files that are looked up themselves."""
+    return item.get("source") or _without(item, "kind", "watermark", "columns", "column_order", "stream", "table")
+
+
 def _reading(item: Attributes) -> list[Data]:
     """What decides which values come out of files."""
-    source = item.get("source") or {}
-    return [source.get("format"), source.get("options")]
+    place = _place(item)
+    options = {name: value for name, value in (place.get("options") or {}).items() if harmless(name, READER_OPTIONS) is None}
+    return [place.get("format"), options]
+
+
+def _unlisted(old: Attributes, new: Attributes) -> list[str]:
+    """Whatever else of an input may change what is read."""
+    before, after = _place(old), _place(new)
+    changed = [name for name in sorted({*before, *after}) if canonical(before.get(name)) != canonical(after.get(name))]
+    return [name for name in changed if name not in ("format", "options") and harmless(name, INPUT_SETTINGS) is None]
 
 
 def _without(data: Attributes, *names: str) -> Attributes:

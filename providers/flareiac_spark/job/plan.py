@@ -10,13 +10,12 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job import blockers as blocking
 from flareiac_spark.job import carry_over, generation, health
-from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
+from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import foreign, pinned_otherwise, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
 
-_GRAVITY: Final = (Noted, Live, Pinned, Restarted, Mixed, Refused)
 _HIDDEN: Final = ("step_order", "column_order")
 
 
@@ -65,7 +64,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
 def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
     if request.recorded is None:
-        found = [blocking.unknown_state(desired, facts), blocking.moved_back(request, desired, facts)]
+        found = [blocking.unknown_state(request.address, desired, facts), blocking.moved_back(request, desired, facts)]
         emptied = generation.blockers(request, desired) if _begins_one(request, desired, facts) else []
         return [*(blocker for blocker in found if blocker), *emptied]
     return _blockers(request, desired, request.recorded.attributes, changes(request.recorded.attributes, desired, facts), facts)
@@ -82,7 +81,7 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
     return [
-        *blocking.of_changes(found, desired, recorded),
+        *blocking.of_changes(request.address, found, desired, recorded),
         *blocking.used_folders(request, desired, recorded, facts),
         *blocking.cut_off(request, desired, recorded),
         *(blocker for blocker in there if blocker),
@@ -114,7 +113,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     healable = running(request, facts, desired)
     fresh = is_fresh(recorded, desired)
     blockers = _blockers(request, desired, recorded, found, facts)
-    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired, recorded)
+    accepted = blocking.is_accepted(request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded)
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
@@ -149,9 +148,9 @@ def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequenc
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     fresh = is_fresh(recorded, desired)
-    accepted = blocking.is_accepted([change for change in found if isinstance(change, Mixed)], desired, recorded)
+    accepted = blocking.is_accepted(request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded)
     # Of several changes at one place the gravest is told.
-    by_gravity = sorted(found, key=lambda change: _GRAVITY.index(type(change)))
+    by_gravity = sorted(found, key=gravity)
     notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
     return tuple(
         AttributeChange(

@@ -6,9 +6,9 @@ from typing import Final
 from flareiac.kernel.data import Attributes, canonical
 from flareiac.kernel.paths import Path
 from flareiac_spark.checkpoint.spec import ALL
-from flareiac_spark.job.changes import JobChange, Mixed, Noted, Refused, Restarted
+from flareiac_spark.job.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
 from flareiac_spark.job.facts import Facts, OutputFacts
-from flareiac_spark.job.spark_rules import Rule, Verdict, rule
+from flareiac_spark.job.spark_rules import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.sql.meaning import Difference, Meaning, Part, Query, compare_queries
 from flareiac_spark.sql.state import stateful_steps
 from flareiac_spark.sql.verbatim import words
@@ -52,6 +52,15 @@ _JOINS: Final[Mapping[tuple[str, str], str]] = {
     ("left", "right"): "change.left-to-right-join",
 }
 """The rule for a kind of join in place of another."""
+_KEEPS: Final[Mapping[str, str]] = {
+    "append": "What was appended so far keeps the old meaning",
+    "merge": "A merge writes only rows that a batch touches: all others keep the old meaning until then, and those that the new definition "
+    "leaves out stay",
+    "overwrite_partitions": "Partitions that a batch does not touch keep the old meaning",
+}
+"""What stays in the table by each mode of an output."""
+_REPLACES: Final = ("complete", "overwrite")
+"""Modes in which each batch replaces all rows."""
 _WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "change.filter", Part.LIMIT: "change.limit"}
 _WORDS: Final[Mapping[Part, str]] = {
     Part.SOURCES: "what it reads",
@@ -84,13 +93,21 @@ def query_changes(old: Attributes, new: Attributes, facts: Facts) -> tuple[JobCh
     found: dict[tuple[Path, str], JobChange] = {}
     comparison = _Steps(old, new, facts)
     for change in comparison.all():
-        found.setdefault((change.path, change.text), change)
+        key = (change.path, change.text)
+        # One step may feed outputs to which the same change means different things: the gravest is told.
+        if key not in found or gravity(change) > gravity(found[key]):
+            found[key] = change
     return tuple(found.values())
 
 
 def holds_state(attributes: Attributes, on: OutputFacts | None) -> bool:
     """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else by what is declared."""
     return on is not None and on.committed is not None and (bool(on.operators) or declares_state(attributes))
+
+
+def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
+    """Whether the first attempt of a batch has pinned the shape of the state, though none may be committed."""
+    return on is not None and (bool(on.operators) or (on.started is not None and declares_state(attributes)))
 
 
 def declares_state(attributes: Attributes) -> bool:
@@ -178,19 +195,42 @@ class _Steps:
 
     def _judged(self, output: str, meaning: Meaning) -> Iterator[JobChange]:
         on = self._facts.checkpoints.get(query_of(self._new, output))
-        for difference in meaning.differences:
+        judged = [(difference, self._one(difference, meaning, on)) for difference in meaning.differences]
+        refused = any(isinstance(change, Refused) for _, change in judged)
+        for difference, change in judged:
             self._told.add(difference.step)
-            shaped = on is not None and bool(on.operators) and difference.part in _REFUSED_EARLY
-            if shaped or holds_state(self._old, on):
-                yield self._on_state(difference)
-            elif on is not None and on.started is not None and self._brings_state(difference, meaning):
-                yield self._refused(difference, rule("change.state-added"))
-            else:
-                yield self._restarted(difference)
+            # Beside what is refused it is of no matter: either the state goes, or all is undone.
+            above = self._above_state(difference, output) if holds_state(self._old, on) and not refused else None
+            yield above or change
+
+    def _one(self, difference: Difference, meaning: Meaning, on: OutputFacts | None) -> JobChange:
+        if holds_state(self._old, on):
+            return self._on_state(difference)
+        if has_shape(self._old, on):
+            return self._on_shape(difference)
+        if on is not None and on.started is not None and self._brings_state(difference, meaning):
+            return self._refused(difference, rule("change.state-added"))
+        return self._restarted(difference)
 
     def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
         """A query without state that gets some; where that can not be told it counts."""
         return difference.part is Part.STATE_ADDED or (difference.part is Part.UNKNOWN and meaning.stateful_after is not False)
+
+    def _above_state(self, difference: Difference, output: str) -> JobChange | None:
+        """What is made of the state is right from the next batch on; what an output keeps of earlier batches is not."""
+        mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
+        if fact not in ABOVE_STATE or mode in _REPLACES:
+            return None
+        return self._mixed(difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}")
+
+    def _on_shape(self, difference: Difference) -> JobChange:
+        """A first batch was begun and none is committed: it is done again under the new definition, if the state's shape admits it."""
+        found = self._on_state(difference)
+        match found:
+            case Mixed(known=True):
+                return self._restarted(difference, "the first batch was begun and not committed: it is done again, from empty state")
+            case _:
+                return found
 
     def _on_state(self, difference: Difference) -> JobChange:
         match difference.part:
@@ -299,19 +339,6 @@ class _Steps:
         moved = self._old["step_order"] != self._new["step_order"]
         if moved and not self._told:
             yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
-
-
-_REFUSED_EARLY: Final = (
-    Part.AGGREGATE_ADDED,
-    Part.AGGREGATE_REMOVED,
-    Part.GROUPING_KEYS,
-    Part.DEDUP,
-    Part.JOIN_TYPE,
-    Part.JOIN_KEYS,
-    Part.JOIN_COLUMNS,
-    Part.STATE_ADDED,
-)
-"""What the first attempt of a batch pins already, before any is committed: the shape of the state."""
 
 
 def _texts(attributes: Attributes) -> Attributes:

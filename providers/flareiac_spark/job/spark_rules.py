@@ -114,3 +114,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *_line("4.1", Verdict.IGNORES, pinned__conf="keeps the value that the checkpoint was started with"),
 )
 _BY_KEY: Final = {(item.spark, item.fact): item for item in RULES}
+ABOVE_STATE: Final = ("change.above-aggregate", "change.filter-after-state", "change.dedup-output")
+"""Facts about what is made of the state: right from the next batch on. What an output keeps of earlier batches has the old meaning, unless
+each batch replaces all its rows.
+"""

@@ -1,0 +1,228 @@
+"""Which settings and options leave every value as it is? One table for engines, jobs, streams and outputs, with the reason of each. Pure.
+
+A query that keeps state goes on with values that were made under the old settings. So only what stands here lets it restart without a
+person's word: a setting that nobody has looked at may change what the same SQL gives.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+_PARALLELISM: Final = "into how many tasks the same work is divided"
+_MEMORY: Final = "how much memory and how many cores there are for the same work"
+_TRANSPORT: Final = "how rows get from one task to another"
+_PLANNING: Final = "by which way the same result is computed"
+_FILES: Final = "how the same files are listed and split"
+_LOGGING: Final = "what is logged and shown of the same work"
+_SCHEDULING: Final = "when and where tasks run, and how often a failed one is tried again"
+_STORE: Final = "how the state store keeps the same values"
+_LOG: Final = "how many old entries a checkpoint keeps"
+_LAYOUT: Final = "how the same rows are laid out in files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harmless:
+    """``name`` ends with a dot where it stands for a whole family; ``what`` is all that it decides."""
+
+    name: str
+    what: str
+
+    def covers(self, name: str) -> bool:
+        return name.startswith(self.name) if self.name.endswith(".") else name == self.name
+
+
+def _all(what: str, *names: str) -> tuple[Harmless, ...]:
+    return tuple(Harmless(name=name, what=what) for name in names)
+
+
+SETTINGS: Final[tuple[Harmless, ...]] = (
+    *_all(
+        _PARALLELISM,
+        "spark.sql.shuffle.partitions",
+        "spark.default.parallelism",
+        "spark.sql.adaptive.",
+        "spark.sql.files.maxPartitionBytes",
+        "spark.sql.files.openCostInBytes",
+        "spark.sql.files.minPartitionNum",
+        "spark.sql.files.maxPartitionNum",
+        "spark.sql.leafNodeDefaultParallelism",
+    ),
+    *_all(
+        _MEMORY,
+        "spark.executor.memory",
+        "spark.executor.memoryOverhead",
+        "spark.executor.memoryOverheadFactor",
+        "spark.executor.cores",
+        "spark.executor.instances",
+        "spark.executor.pyspark.memory",
+        "spark.driver.maxResultSize",
+        "spark.driver.memoryOverhead",
+        "spark.driver.memoryOverheadFactor",
+        "spark.memory.",
+        "spark.storage.",
+        "spark.cores.max",
+        "spark.task.cpus",
+        "spark.local.dir",
+        "spark.sql.columnVector.offheap.enabled",
+        "spark.sql.inMemoryColumnarStorage.batchSize",
+        "spark.sql.inMemoryColumnarStorage.compressed",
+        "spark.sql.parquet.columnarReaderBatchSize",
+        "spark.sql.orc.columnarReaderBatchSize",
+    ),
+    *_all(
+        _TRANSPORT,
+        "spark.shuffle.",
+        "spark.reducer.",
+        "spark.broadcast.",
+        "spark.io.compression.",
+        "spark.rdd.compress",
+        "spark.serializer",
+        "spark.kryo.",
+        "spark.kryoserializer.",
+        "spark.network.",
+        "spark.rpc.",
+        "spark.port.maxRetries",
+        "spark.driver.bindAddress",
+        "spark.driver.host",
+        "spark.driver.port",
+        "spark.blockManager.port",
+        "spark.driver.blockManager.port",
+    ),
+    *_all(
+        _PLANNING,
+        "spark.sql.autoBroadcastJoinThreshold",
+        "spark.sql.broadcastTimeout",
+        "spark.sql.join.preferSortMergeJoin",
+        "spark.sql.codegen.wholeStage",
+        "spark.sql.parquet.enableVectorizedReader",
+        "spark.sql.parquet.filterPushdown",
+        "spark.sql.orc.enableVectorizedReader",
+        "spark.sql.orc.filterPushdown",
+        "spark.sql.cbo.enabled",
+        "spark.sql.iceberg.vectorization.enabled",
+        "spark.sql.iceberg.planning.preserve-data-grouping",
+    ),
+    *_all(
+        _FILES,
+        "spark.sql.sources.parallelPartitionDiscovery.threshold",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism",
+        "spark.sql.streaming.fileSource.log.compactInterval",
+        "spark.sql.streaming.fileSource.log.deletion",
+        "spark.sql.streaming.fileSource.log.cleanupDelay",
+        "spark.hadoop.mapreduce.input.fileinputformat.list-status.num-threads",
+    ),
+    *_all(
+        _LOGGING,
+        "spark.ui.",
+        "spark.sql.ui.",
+        "spark.eventLog.",
+        "spark.metrics.",
+        "spark.log.",
+        "spark.logConf",
+        "spark.app.name",
+        "spark.executor.logs.rolling.",
+        "spark.sql.debug.maxToStringFields",
+        "spark.sql.maxMetadataStringLength",
+        "spark.sql.maxPlanStringLength",
+        "spark.sql.streaming.metricsEnabled",
+        "spark.sql.streaming.numRecentProgressUpdates",
+        "spark.sql.streaming.noDataProgressEventInterval",
+        "spark.sql.streaming.ui.",
+    ),
+    *_all(
+        _SCHEDULING,
+        "spark.scheduler.",
+        "spark.locality.",
+        "spark.speculation",
+        "spark.speculation.",
+        "spark.task.maxFailures",
+        "spark.excludeOnFailure.",
+        "spark.executor.heartbeatInterval",
+        "spark.dynamicAllocation.",
+        "spark.cleaner.",
+        "spark.sql.streaming.pollingDelay",
+        "spark.sql.streaming.stopTimeout",
+    ),
+    *_all(
+        _STORE,
+        "spark.sql.streaming.stateStore.maintenanceInterval",
+        "spark.sql.streaming.stateStore.minDeltasForSnapshot",
+        *(
+            f"spark.sql.streaming.stateStore.rocksdb.{name}"
+            for name in (
+                "allowFAllocate",
+                "blockCacheSizeMB",
+                "blockSizeKB",
+                "boundedMemoryUsage",
+                "changelogCheckpointing.enabled",
+                "compactOnCommit",
+                "compression",
+                "highPriorityPoolRatio",
+                "lockAcquireTimeoutMs",
+                "maxMemoryUsageMB",
+                "maxOpenFiles",
+                "maxWriteBufferNumber",
+                "resetStatsOnLoad",
+                "trackTotalNumberOfRows",
+                "writeBufferCacheRatio",
+                "writeBufferSizeMB",
+            )
+        ),
+    ),
+    *_all(_LOG, "spark.sql.streaming.minBatchesToRetain"),
+)
+"""Settings of an engine or a job. Names count as Spark counts them: letter by letter, in their case."""
+VALUES: Final[tuple[str, ...]] = (
+    "spark.sql.session.timeZone",
+    "spark.sql.ansi.enabled",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.timestampType",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.groupByOrdinal",
+    "spark.sql.legacy.sizeOfNull",
+)
+"""Settings of which it is known that the same SQL gives other values under them."""
+INPUT_SETTINGS: Final[tuple[Harmless, ...]] = (
+    *_all("how much one batch takes", "max_files_per_trigger"),
+    *_all(_PARALLELISM, "partitions"),
+    *_all("where a first start begins", "start_from"),
+    *_all("which commits of the source end the query; the rows that it reads are the same", "skip_deletes", "skip_overwrites"),
+)
+"""What a stream says of its source beside its place, its format and its reader's options."""
+READER_OPTIONS: Final[tuple[Harmless, ...]] = (
+    *_all("how much one batch takes", "maxFilesPerTrigger", "maxBytesPerTrigger"),
+    *_all(_FILES, "maxCachedFiles", "discardCachedInputRatio"),
+)
+"""Options of a reader of files."""
+OUTPUT_OPTIONS: Final[tuple[Harmless, ...]] = (
+    *_all(
+        _LAYOUT,
+        "fanout-enabled",
+        "target-file-size-bytes",
+        "write-format",
+        "compression-codec",
+        "compression-level",
+        "compression-strategy",
+        "distribution-mode",
+        "delete-granularity",
+        "advisory-partition-size",
+        "use-table-distribution-and-ordering",
+    ),
+    *_all("what a commit says of itself", "snapshot-property."),
+)
+"""Options of an output."""
+
+
+def harmless(name: str, among: tuple[Harmless, ...]) -> Harmless | None:
+    """The entry that covers a name, None where there is none."""
+    return next((item for item in among if item.covers(name)), None)
+
+
+def meant(name: str, reserved: tuple[str, ...] = ()) -> str | None:
+    """The setting that a name is a misspelling of by letter case or blanks alone: Spark takes no notice of such a name (measured)."""
+    known = {item.name.lower(): item.name for item in SETTINGS if not item.name.endswith(".")}
+    known |= {item.lower(): item for item in (*VALUES, *reserved)}
+    found = known.get(name.strip().lower())
+    return None if found == name else found
