@@ -64,7 +64,7 @@ class Bench:
     def load_state(self) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it can not be read."""
         try:
-            loaded = load_state(self.store)
+            loaded = load_state(self.store, str(self.root))
         except Damaged as problem:
             raise Failure(
                 error("FIS001", "The state can not be read", f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}")

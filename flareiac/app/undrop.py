@@ -10,11 +10,11 @@ from dataclasses import replace
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.steer import references_of
-from flareiac.applying.recording import Loaded, Recording
+from flareiac.applying.recording import Loaded, Recording, encode_state
 from flareiac.applying.requests import encode_request
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
-from flareiac.model.snapshot import ResourceRecord, Snapshot, encode_snapshot, without_dropped
+from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, ReadRequest, Reviving, Unreadable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease
@@ -62,7 +62,7 @@ def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[E
             raise Failure(_not_dropped(wanted, known, recorded=wanted in snapshot.resources))
         after = replace(snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record))
         with _unwritten("Nothing was changed; make room or restore access first."):
-            bench.store.write_snapshot(encode_snapshot(after), expect=loaded.revision, lease=lease)
+            bench.store.write_snapshot(encode_state(after, loaded.root), expect=loaded.revision, lease=lease)
     location = record.identity.get("metadata_location")
     last = f"; its last metadata file is {location}" if location else ""
     return f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place finds them."

@@ -13,11 +13,13 @@ from flareiac.applying.settle import settle
 from flareiac.applying.staleness import Moved, moved
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
+from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
+from flareiac.model.relocation import holds
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.provider import ApplyRequest, Driver, Observation, Preflighting, Project, Question, ReadRequest, ResourceType, Unreadable
 from flareiac.sdk.references import Resolved
@@ -58,7 +60,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock)
     settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
-    return load(ports.store)
+    return load(ports.store, str(ports.project.root))
 
 
 def apply(
@@ -76,7 +78,7 @@ def apply(
     ``Damaged``, ``Conflict``, ``LockLost`` or OSError for trouble with the state before the first side effect.
     """
     digest = plan_digest(plan)
-    loaded = _named(load(ports.store), plan)
+    loaded = _named(load(ports.store, str(ports.project.root)), plan)
     interrupted = loaded.recovered.interrupted
     resuming = interrupted is not None and interrupted.begun.plan == digest
     if interrupted is not None and not resuming:
@@ -85,6 +87,8 @@ def apply(
     begun = _begun(interrupted) if resuming else frozenset()
     if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
         return Report(stale=(_overtaken(plan, loaded.snapshot),))
+    if elsewhere := _elsewhere(plan, str(ports.project.root)):
+        return Report(stale=elsewhere)
     problem = _foreign(plan, loaded.snapshot)
     if problem:
         return Report(diagnostics=(problem,))
@@ -165,6 +169,20 @@ def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
         "FIA001",
         "The plan belongs to another state",
         f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan here.",
+    )
+
+
+def _elsewhere(plan: Plan, here: str) -> tuple[Moved, ...]:
+    """The places of a plan from another checkout that are not the same ones here."""
+    return tuple(
+        Moved(
+            address=item.address,
+            what=render_path(item.attribute),
+            planned=f"relative to {plan.made_in}, which it leaves" if item.climbs else f"an absolute path below {plan.made_in}",
+            now=f"the root module is {here}; make the plan here, or write a path that is relative and stays below the root module",
+        )
+        for item in plan.bound
+        if not holds(item, plan.made_in, here)
     )
 
 

@@ -9,7 +9,9 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.kill_points import reach
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Recovered, Result, decode_entry, encode_entry, replay
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot
+from flareiac.model.relocation import restored
+from flareiac.model.relocation import stored as stored_places
+from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_places
 from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10
@@ -26,20 +28,41 @@ class Loaded:
     recovered: Recovered
     revision: str | None
     torn: bool = False
+    root: str = ""
+    """The folder of the root module: what is stored is relative to it."""
 
     @property
     def snapshot(self) -> Snapshot:
         return self.recovered.snapshot
 
 
-def load(store: StateStore) -> Loaded:
-    """The state as it is now; an empty one with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
+def load(store: StateStore, root: str) -> Loaded:
+    """The state of the root module in ``root``, empty and with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
+
+    def absolute(data: Data) -> Data:
+        return restored(data, root)
+
     where = store.describe()
     stored, journal = _read(store)
-    base = decode_snapshot(stored.content, where) if stored else new_snapshot()
+    base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
     with _journal_lost():
-        entries = [decode_entry(record, f"the journal of {where}") for record in journal.records]
-    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn)
+        entries = [_entry_with_places(decode_entry(record, f"the journal of {where}"), absolute) for record in journal.records]
+    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn, root=root)
+
+
+def encode_state(snapshot: Snapshot, root: str) -> bytes:
+    """The bytes of the state of the root module in ``root``: places of connections that lie below it are relative to it."""
+    return encode_snapshot(with_places(snapshot, lambda data: stored_places(data, root)))
+
+
+def _entry_with_places(entry: Entry, places: Callable[[Data], Data]) -> Entry:
+    match entry:
+        case Result(record=ResourceRecord() as record):
+            return replace(entry, record=record.with_places(places))
+        case Intent(operation={"references": references}):
+            return replace(entry, operation={**entry.operation, "references": places(references)})
+        case _:
+            return entry
 
 
 def _read(store: StateStore) -> tuple[Stored | None, Journal]:
@@ -117,10 +140,11 @@ class Recording:
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
         final = replace(self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs))
-        self._store.write_snapshot(encode_snapshot(final), expect=self._loaded.revision, lease=self._lease)
+        self._store.write_snapshot(encode_state(final, self._loaded.root), expect=self._loaded.revision, lease=self._lease)
         reach("apply.snapshot")
         return final
 
     def _append(self, entry: Entry) -> None:
         self._lease.check()
-        self._store.append_journal(encode_entry(entry), self._lease)
+        relative = _entry_with_places(entry, lambda data: stored_places(data, self._loaded.root))
+        self._store.append_journal(encode_entry(relative), self._lease)

@@ -340,7 +340,7 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
 
     files: dict[str, bytes] = {}
     if out:
-        files[out] = encode_plan(made, tool_version=flareiac.__version__)
+        files[out] = encode_plan(made, tool_version=flareiac.__version__, root=str(bench.root))
     if json_into:
         files[json_into] = (
             json.dumps(plan_json(made, tool_version=flareiac.__version__, schemas=bench.installed.registry.schemas), indent=1).encode()
@@ -390,7 +390,7 @@ def _read_plan(file: str) -> "Plan":
 
     path = Path(terminal.CURRENT.root / file)
     try:
-        return decode_plan(path.read_bytes(), file)
+        return decode_plan(path.read_bytes(), file, str(terminal.CURRENT.root))
     except OSError as trouble:
         raise Failure(
             error("FIX031", f"{file} can not be read", f"{trouble.strerror or trouble}. flareiac plan -out={file} makes it.")

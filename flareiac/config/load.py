@@ -47,6 +47,7 @@ from flareiac.lang.values import (
     unknown,
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
+from flareiac.model.relocation import BoundPlace, bound_places
 from flareiac.sdk.provider import Decoded, Kind, Project, Question, ReadRequest, ResourceType
 from flareiac.sdk.references import Resolved
 
@@ -84,6 +85,7 @@ class _Evaluation:
     instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     unread: dict[str, Diagnostic] = field(default_factory=dict)
+    bound: list[BoundPlace] = field(default_factory=list)
 
 
 def load(
@@ -118,6 +120,7 @@ def load(
         removed=removals(evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics),
         variables={name: None if contains_sensitive(value) else to_data(value) for name, value in evaluation.variables.items()},
         unread=evaluation.unread,
+        bound=tuple(evaluation.bound),
         digest=_digest(files, evaluation.variables),
     )
     sources = {**files.sources, **{item.path: item for item in given.given if isinstance(item, Source)}}
@@ -447,6 +450,7 @@ def _resolve(
     block, decoded = source or (None, None)
     found = Diagnostics()
     visible = _visible(evaluation, [*references(attributes), *_whole_blocks(evaluation, needed, attributes)])
+    evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
     canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
     spans = decoded.spans if decoded else {}
     if kind.kind is Kind.DATA and not found.has_errors:

@@ -8,6 +8,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
+from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.provider import Kind
 from flareiac.sdk.references import Resolved
 
@@ -77,4 +78,6 @@ class Desired:
     variables: Mapping[str, Data] = field(default_factory=dict)
     unread: Mapping[str, Diagnostic] = field(default_factory=dict)
     """Why nothing is known of what a data block reads: an error for what depends on it."""
+    bound: tuple[BoundPlace, ...] = ()
+    """What it names that is another place once the root module is elsewhere."""
     digest: str = ""

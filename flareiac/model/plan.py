@@ -7,6 +7,7 @@ from enum import StrEnum
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.model.desired import OutputValue
+from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
 from flareiac.sdk.maintenance import Duty
 from flareiac.sdk.references import Resolved
@@ -129,6 +130,10 @@ class Plan:
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     variables: Mapping[str, Data] = field(default_factory=dict)
+    bound: tuple[BoundPlace, ...] = ()
+    """What its configuration names that is another place once the root module is elsewhere."""
+    made_in: str = ""
+    """The folder of the root module; told only of a plan with bound places."""
 
     @property
     def errored(self) -> bool:

@@ -9,6 +9,7 @@ from flareiac.kernel.sources import Position, Span
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
+from flareiac.model.relocation import BoundPlace, restored, stored
 from flareiac.sdk.changes import (
     ABSENT,
     Absent,
@@ -27,12 +28,13 @@ from flareiac.sdk.maintenance import Duty, decode_work, encode_work
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2: places below the root module are relative to it."""
 _ABSENT_KEY = "$absent"
 
 
-def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
-    """The plan's bytes."""
+def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
+    """The plan's bytes, with what lies below the root module in ``root`` relative to it."""
     document: dict[str, Data] = {
         "format_version": FORMAT_VERSION,
         "kind": "flareiac-plan",
@@ -59,12 +61,14 @@ def encode_plan(plan: Plan, *, tool_version: str) -> bytes:
         "diagnostics": [_encode_diagnostic(item) for item in plan.diagnostics],
         "variables": to_json(dict(plan.variables)),
     }
+    document = stored(document, root)
+    document["bound"] = {"root": plan.made_in, "places": [_encode_bound(item) for item in plan.bound]}
     document["digest"] = digest(document)
     return json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def decode_plan(content: bytes, where: str) -> Plan:
-    """The inverse of ``encode_plan``. Raises ``Damaged`` for what is no plan, or one of a format that this version does not read."""
+def decode_plan(content: bytes, where: str, root: str) -> Plan:
+    """The inverse of ``encode_plan``, for the root module in ``root``. Raises ``Damaged`` for what is no plan, or one of another format."""
     try:
         document = json.loads(content)
         if document["kind"] != "flareiac-plan":
@@ -73,6 +77,8 @@ def decode_plan(content: bytes, where: str) -> Plan:
             raise Damaged(where, f"it has plan format {document['format_version']}; this FlareIaC reads format {FORMAT_VERSION}")
         if document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
+        bound = document.pop("bound")
+        document = restored(document, root)
         return Plan(
             lineage=document["lineage"],
             serial=document["serial"],
@@ -100,6 +106,8 @@ def decode_plan(content: bytes, where: str) -> Plan:
             },
             diagnostics=tuple(map(_decode_diagnostic, document["diagnostics"])),
             variables=from_json(document["variables"]),
+            bound=tuple(map(_decode_bound, bound["places"])),
+            made_in=_text(bound["root"]),
         )
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC plan file")) from problem
@@ -283,6 +291,20 @@ def decode_operation(data: Data) -> Operation:
     """One operation from JSON data."""
     edges = tuple(Edge(after=edge["after"], kind=EdgeKind(edge["kind"]), reason=edge["reason"]) for edge in data["edges"])
     return Operation(id=data["id"], address=data["address"], verb=Verb(data["verb"]), edges=edges, duty=data["duty"])
+
+
+def _text(value: Data) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, found {value!r}")
+    return value
+
+
+def _encode_bound(item: BoundPlace) -> Data:
+    return {"address": item.address, "attribute": list(item.attribute), "climbs": item.climbs}
+
+
+def _decode_bound(data: Data) -> BoundPlace:
+    return BoundPlace(address=data["address"], attribute=tuple(data["attribute"]), climbs=data["climbs"])
 
 
 def _encode_output(output: OutputValue | None) -> Data:

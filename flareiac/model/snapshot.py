@@ -3,8 +3,8 @@
 import json
 import uuid
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.data import Attributes, Data, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
@@ -50,6 +50,10 @@ class ResourceRecord:
         known = (self.uuid, other.uuid) != (None, None)
         return self.type == other.type and (self.uuid == other.uuid if known else self.address == other.address)
 
+    def with_places(self, places: Callable[[Data], Data]) -> "ResourceRecord":
+        """The record with the places of its connections and declarations as ``places`` gives them."""
+        return replace(self, resolved=places(dict(self.resolved))) if self.resolved else self
+
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
         return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version)
@@ -81,6 +85,15 @@ def with_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) ->
 def without_dropped(dropped: tuple[ResourceRecord, ...], record: ResourceRecord) -> tuple[ResourceRecord, ...]:
     """These but for this object, which is there again."""
     return tuple(item for item in dropped if not item.is_same(record))
+
+
+def with_places(snapshot: Snapshot, places: Callable[[Data], Data]) -> Snapshot:
+    """The snapshot with the places of its recorded connections and declarations as ``places`` gives them."""
+    return replace(
+        snapshot,
+        resources={address: record.with_places(places) for address, record in snapshot.resources.items()},
+        dropped=tuple(record.with_places(places) for record in snapshot.dropped),
+    )
 
 
 def new_snapshot() -> Snapshot:

@@ -111,6 +111,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         outputs=_outputs(inputs, options),
         diagnostics=tuple(diagnostics),
         variables=desired.variables,
+        bound=desired.bound,
+        made_in=str(inputs.project.root) if desired.bound else "",
     )
 
 

@@ -169,9 +169,9 @@ def test_a_journal_entry_comes_back(entry: Entry) -> None:
 
 @given(PLAN)
 def test_a_plan_comes_back(plan: Plan) -> None:
-    content = encode_plan(plan, tool_version="1")
-    assert decode_plan(content, "here") == plan
-    assert encode_plan(decode_plan(content, "here"), tool_version="1") == content
+    content = encode_plan(plan, tool_version="1", root="/r")
+    assert decode_plan(content, "here", "/r") == plan
+    assert encode_plan(decode_plan(content, "here", "/r"), tool_version="1", root="/r") == content
 
 
 @given(SNAPSHOT, st.lists(ENTRY, max_size=6))
@@ -199,9 +199,13 @@ def mutated(document: Any, choices: st.DataObject, junk: Any) -> Any:
     return junk
 
 
+def decode_plan_here(content: bytes, where: str) -> Plan:
+    return decode_plan(content, where, "/r")
+
+
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_damage(content: bytes) -> None:
-    for decode in (decode_plan, decode_snapshot, decode_entry):
+    for decode in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
             decode(content, "here")
 
@@ -222,15 +226,15 @@ def test_a_mutated_journal_entry_is_read_or_damaged(entry: Entry, choices: st.Da
 
 @given(PLAN, st.data(), JSON)
 def test_a_mutated_plan_is_damaged(plan: Plan, choices: st.DataObject, junk: Any) -> None:
-    before = json.loads(encode_plan(plan, tool_version="1"))
+    before = json.loads(encode_plan(plan, tool_version="1", root="/r"))
     after = mutated(before, choices, junk)
     if json.dumps(after, sort_keys=True) != json.dumps(before, sort_keys=True):
         with pytest.raises(Damaged):
-            decode_plan(json.dumps(after).encode(), "here")
+            decode_plan(json.dumps(after).encode(), "here", "/r")
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"format_version": 1e999, "kind": NaN}'])
 def test_hostile_json_is_damage(content: bytes) -> None:
-    for decode in (decode_plan, decode_snapshot, decode_entry):
+    for decode in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
             decode(content, "here")

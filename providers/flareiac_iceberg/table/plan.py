@@ -62,7 +62,7 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         steps=(_dropping(mode),),
         blockers=blockers,
         disturbs=NO_TABLE,
-        fingerprint={"uuid": observed.identity["uuid"]},
+        fingerprint=_which(observed),
         payload=_leaving(mode, observed),
     )
 
@@ -135,7 +135,7 @@ def _replacement(request: PlanRequest, desired: Attributes, observed: Present) -
         ),
         disturbs=ANOTHER_TABLE,
         reasons=("asked for with -replace",),
-        fingerprint={"uuid": observed.identity["uuid"]},
+        fingerprint=_which(observed),
         payload=_payload((CreateTable(),), None) | _leaving("drop", observed),
     )
 
@@ -325,12 +325,18 @@ def _needs_empty(found: Difference) -> bool:
     )
 
 
+def _which(observed: Present) -> Attributes:
+    """Which table it is. A catalog that was copied with its folder names the files of the original: the same uuid in another place."""
+    return {"uuid": observed.identity["uuid"], "location": observed.identity.get("location")}
+
+
 def _fingerprint(wanted: TableSpec, recorded: Recorded | None, observed: Present) -> Data:
     """Only what an update relies on; never the snapshot, which moves beside a live stream."""
     declared = {*(wanted.properties or {}), *((recorded.attributes["properties"] or {}) if recorded else {})}
     live = observed.attributes["properties"] or {}
     return {
-        **{name: observed.identity[name] for name in ("uuid", "schema_id", "spec_id", "sort_id")},
+        **_which(observed),
+        **{name: observed.identity[name] for name in ("schema_id", "spec_id", "sort_id")},
         "properties": {name: live.get(name) for name in sorted(declared)},
         **{kind: _declared_refs(kind, wanted, recorded, observed) for kind in ("branch", "tag")},
     }
