@@ -4,10 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flareiac.config.shape import check_shape
-from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING
-from flareiac.lang.conversion import ConversionError, convert
+from flareiac.kernel.types import (
+    ANY,
+    BOOL,
+    NUMBER,
+    STRING,
+    BoolType,
+    ListType,
+    MapType,
+    NumberType,
+    ObjectType,
+    SetType,
+    TupleType,
+    Type,
+)
+from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.parse import parse_expression, parse_file
 from flareiac.lang.scope import Scope
@@ -102,22 +115,25 @@ def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diag
     constraint = parse_type(type_node.expr, diagnostics) if type_node else None
     if type_node and constraint is None:
         return unknown(ANY)
-    value, span = _raw(name, block, found, default.expr if default else None, constraint, scope, diagnostics)
+    sensitive = flag(block, "sensitive", False, scope, diagnostics)
+    value, span = _raw(name, block, found, default.expr if default else None, constraint, scope, diagnostics, sensitive=sensitive)
     if value is None:
         return unknown(ANY)
+    value = value.with_sensitive(sensitive)
+    span = block.header_span if sensitive else span  # the lines of a complaint would show the value
     if value.is_null and not flag(block, "nullable", True, scope, diagnostics):
         fallback = evaluate(default.expr, scope, diagnostics) if default else None
         if fallback is None or fallback.is_null:
             diagnostics.error("FIC024", f'The variable "{name}" must not be null', "It says nullable = false.", subject=span)
             return unknown(ANY)
-        value = fallback
+        value = fallback.with_sensitive(sensitive)
     try:
         value = constraint.apply(value) if constraint else value
     except ConversionError as problem:
         origin = found.origin if found else "its default"
         diagnostics.error("FIC025", f'The value of the variable "{name}" does not fit its type', f"From {origin}: {problem}", subject=span)
         return unknown(ANY)
-    return value.with_sensitive() if flag(block, "sensitive", False, scope, diagnostics) else value
+    return value
 
 
 def _raw(
@@ -128,6 +144,8 @@ def _raw(
     constraint: TypeConstraint | None,
     scope: Scope,
     diagnostics: Diagnostics,
+    *,
+    sensitive: bool,
 ) -> tuple[Value | None, Span]:
     if found is not None and found.value is not None:
         return found.value, found.span or block.header_span
@@ -135,8 +153,7 @@ def _raw(
         text = found.text or ""
         if constraint is None or constraint.type in (STRING, NUMBER, BOOL):  # as typed: the shell's words are no HCL
             return string(text), block.header_span
-        expression = parse_expression(Source(f"<{found.origin}>", text), diagnostics)
-        return (evaluate(expression, scope, diagnostics) if expression else None), block.header_span
+        return _written(name, block, found.origin, text, constraint.type, scope, diagnostics, sensitive=sensitive), block.header_span
     if default is not None:
         return evaluate(default, scope, diagnostics), default.span
     diagnostics.error(
@@ -146,6 +163,49 @@ def _raw(
         subject=block.header_span,
     )
     return None, block.header_span
+
+
+def _written(
+    name: str, block: BlockNode, origin: str, text: str, wanted: Type, scope: Scope, diagnostics: Diagnostics, *, sensitive: bool
+) -> Value | None:
+    """The value that the command line or the environment spells in HCL, or None after complaining."""
+    found = Diagnostics()
+    expression = parse_expression(Source(f"<{origin}>", text), found)
+    value = evaluate(expression, scope, found) if expression else None
+    if not found.has_errors:
+        return value
+    reason = "The variable is sensitive, so that the reason is not shown." if sensitive else _reason(next(iter(found)))
+    example = f"{name}={_example(wanted)}"
+    diagnostics.error(
+        "FIC025",
+        f'The value of the variable "{name}" does not fit its type',
+        f"From {origin}: it takes {named(wanted)}, written in HCL: -var '{example}'. {reason}",
+        subject=block.header_span,
+    )
+    return None
+
+
+def _reason(problem: Diagnostic) -> str:
+    return f"{problem.summary}: {problem.detail}" if problem.detail else f"{problem.summary}."
+
+
+def _example(wanted: Type) -> str:
+    """A value of a type, as one would write it."""
+    match wanted:
+        case ListType(element) | SetType(element):
+            return f"[{_example(element)}]"
+        case TupleType(elements):
+            return f"[{', '.join(map(_example, elements))}]"
+        case MapType(element):
+            return f"{{ a = {_example(element)} }}"
+        case ObjectType(attributes):
+            return f"{{ {', '.join(f'{name} = {_example(kind)}' for name, kind in attributes.items())} }}"
+        case NumberType():
+            return "1"
+        case BoolType():
+            return "true"
+        case _:
+            return '"a"'
 
 
 def _check_attributes(block: BlockNode, diagnostics: Diagnostics) -> None:

@@ -89,7 +89,12 @@ def convert(value: Value, wanted: Type) -> Value:
         return _from_resource(value, value.raw, wanted)
     if isinstance(value.raw, Symbols):
         raise ConversionError(f"{named(wanted)} is required, and {value.raw.name} alone is no value")
-    converted = _converted(value, wanted)
+    try:
+        converted = _converted(value, wanted)
+    except ConversionError:
+        if value.sensitive:
+            raise ConversionError(f"{named(wanted)} is required, and the value is sensitive, so that the reason is not shown") from None
+        raise
     return converted.with_sensitive(value.sensitive)
 
 
@@ -178,7 +183,7 @@ def _number(value: Value) -> Decimal:
             except ValueError as error:
                 raise ConversionError(f"a number is required: {error}") from None
         case str():
-            raise ConversionError("a number is required" if value.sensitive else f"a number is required, and {value.raw[:40]!r} is none")
+            raise ConversionError(f"a number is required, and {value.raw[:40]!r} is none")
         case _:
             raise ConversionError(f"a number is required, not {named(value.type)}")
 

@@ -74,33 +74,43 @@ def evaluate(expr: Expression, scope: Scope, diagnostics: Diagnostics) -> Value:
         return unknown()
 
 
-class Evaluator:
-    """One evaluation: the scope and where complaints go."""
+_HIDDEN: Final = "What is gone through here is sensitive, so that the reason is not shown."
+_WITHOUT_DATA: Final = frozenset({"FIL101", "FIL120"})
+"""Complaints that name what is written and what is declared, never a value."""
 
-    def __init__(self, scope: Scope, diagnostics: Diagnostics) -> None:
-        self.scope, self.diagnostics = scope, diagnostics
+
+class Evaluator:
+    """One evaluation: the scope and where complaints go.
+
+    ``hidden``: some of the scope's values are parts of something sensitive (the elements in a ``for`` over it) without a mark of their own,
+    so that no complaint may show a value.
+    """
+
+    def __init__(self, scope: Scope, diagnostics: Diagnostics, *, hidden: bool = False) -> None:
+        self.scope, self.diagnostics, self.hidden = scope, diagnostics, hidden
 
     def value(self, expr: Expression) -> Value:
         return _METHODS[type(expr)](self, expr)
 
-    def within(self, variables: Mapping[str, Value]) -> "Evaluator":
-        return Evaluator(self.scope.child(variables), self.diagnostics)
+    def within(self, variables: Mapping[str, Value], *, hidden: bool) -> "Evaluator":
+        return Evaluator(self.scope.child(variables), self.diagnostics, hidden=hidden or self.hidden)
 
     def silently(self, expr: Expression) -> tuple[Value, Diagnostics]:
         """The value, and the complaints that were not handed on."""
         scratch = Diagnostics()
-        return Evaluator(self.scope, scratch).value(expr), scratch
+        return Evaluator(self.scope, scratch, hidden=self.hidden).value(expr), scratch
 
     def fail(self, node: Node, code: str, summary: str, detail: str, context: Node | None = None) -> Value:
         """Complains, with the values of the references involved."""
+        hidden = self.hidden and code not in _WITHOUT_DATA
         self.diagnostics.add(
             Diagnostic(
                 code=code,
                 summary=summary,
-                detail=detail,
+                detail=_HIDDEN if hidden else detail,
                 subject=node.span,
                 context=context.span if context is not None else None,
-                values=self.values_of(context or node),
+                values=() if self.hidden else self.values_of(context or node),
             )
         )
         return unknown()
@@ -161,7 +171,7 @@ class Evaluator:
                 )
             case Mapping():
                 what = "map" if isinstance(source.type, MapType) else "object"
-                return self.member(source.raw, name, f"this {what}", expr).with_sensitive(source.sensitive)
+                return self.member(source.raw, name, f"this {what}", expr, hidden=source.sensitive).with_sensitive(source.sensitive)
             case _:
                 return self.fail(
                     expr, "FIL102", "Unsupported attribute", f'{_capital(named(source.type))} has no attributes, so there is no "{name}".'
@@ -171,9 +181,8 @@ class Evaluator:
         match source.type:
             case ObjectType(attributes):
                 if name not in attributes:
-                    return self.fail(
-                        expr, "FIL102", "Unsupported attribute", f'This object has no attribute "{name}".{did_you_mean(name, attributes)}'
-                    )
+                    hint = "" if source.sensitive else did_you_mean(name, attributes)
+                    return self.fail(expr, "FIL102", "Unsupported attribute", f'This object has no attribute "{name}".{hint}')
                 return unknown(attributes[name]).with_sensitive(source.sensitive)
             case MapType(element):
                 return unknown(element).with_sensitive(source.sensitive)
@@ -182,11 +191,11 @@ class Evaluator:
             case _:
                 return self.fail(expr, "FIL102", "Unsupported attribute", f'{_capital(named(source.type))} has no attribute "{name}".')
 
-    def member(self, members: Mapping[str, Value], name: str, owner: str, expr: Node) -> Value:
+    def member(self, members: Mapping[str, Value], name: str, owner: str, expr: Node, *, hidden: bool = False) -> Value:
         try:
             return members[name]
         except KeyError:
-            known = list(members)
+            known = [] if hidden else list(members)
         hint = did_you_mean(name, known)
         if not hint and known:
             hint = f" It has {', '.join(map(str, known[:12]))}{', ...' if len(known) > 12 else ''}."
@@ -226,6 +235,7 @@ class Evaluator:
         count = len(source.raw)
         if not 0 <= at < count:
             has = f"It has {count} element{'' if count == 1 else 's'}" + (f", 0 to {count - 1}." if count else ".")
+            has = "How many it has is sensitive." if source.sensitive else has
             negative = " Indexes do not count from the end." if at < 0 else ""
             return self.fail(key_node, "FIL104", "Index out of range", f"There is no element {_shown(key)}. {has}{negative}", expr)
         item: Value = source.raw[int(at)]
@@ -237,7 +247,7 @@ class Evaluator:
         except ConversionError as error:
             return self.fail(key_node, "FIL104", "Invalid index", f"The key of {named(source.type)} is a string: {error}.", expr)
         if name not in source.raw:
-            hint = "" if key.sensitive else did_you_mean(name, source.raw)
+            hint = "" if key.sensitive or source.sensitive else did_you_mean(name, source.raw)
             return self.fail(key_node, "FIL104", "No such key", f"There is no key {_shown(key)}.{hint}", expr)
         item: Value = source.raw[name]
         return item
@@ -255,7 +265,8 @@ class Evaluator:
             return unknown().with_sensitive(source.sensitive)
         listed = isinstance(source.type, ListType | SetType)
         items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
-        results = [self.after_splat(item, steps, expr) for item in items]
+        inside = Evaluator(self.scope, self.diagnostics, hidden=self.hidden or source.sensitive)
+        results = [inside.after_splat(item, steps, expr) for item in items]
         if listed and results and all(item.type == results[0].type for item in results):
             return Value(ListType(results[0].type), tuple(results), source.sensitive)
         if isinstance(source.type, ListType | SetType) and not results:
@@ -414,11 +425,11 @@ class Evaluator:
                 )
                 return source, None
 
-    def bound(self, expr: ForTuple | ForObject | TemplateFor, key: Value, value: Value) -> "Evaluator":
+    def bound(self, expr: ForTuple | ForObject | TemplateFor, source: Value, key: Value, value: Value) -> "Evaluator":
         names = {expr.value_name: value}
         if expr.key_name is not None:
             names[expr.key_name] = key
-        return self.within(names)
+        return self.within(names, hidden=source.sensitive)
 
     def for_tuple(self, expr: ForTuple) -> Value:
         source, items = self.for_items(expr)
@@ -427,7 +438,7 @@ class Evaluator:
         out: list[Value] = []
         marked = source.sensitive
         for key, value in items:
-            inside = self.bound(expr, key, value)
+            inside = self.bound(expr, source, key, value)
             kept = inside.condition(expr.condition, expr) if expr.condition is not None else None
             if kept is not None:
                 marked = marked or kept.sensitive
@@ -444,7 +455,7 @@ class Evaluator:
         groups: dict[str, list[Value]] = {}
         marked, is_known = source.sensitive, True
         for key, value in items:
-            inside = self.bound(expr, key, value)
+            inside = self.bound(expr, source, key, value)
             kept = inside.condition(expr.condition, expr) if expr.condition is not None else None
             if kept is not None:
                 marked = marked or kept.sensitive
@@ -526,7 +537,7 @@ class Evaluator:
         source, items = self.for_items(part)
         if items is None:
             return unknown(STRING).with_sensitive(source.sensitive)
-        values = [self.bound(part, key, value).joined(part.body, part) for key, value in items]
+        values = [self.bound(part, source, key, value).joined(part.body, part) for key, value in items]
         marked = source.sensitive or any(value.sensitive for value in values)
         if any(value.raw is UNKNOWN for value in values):
             return unknown(STRING).with_sensitive(marked)

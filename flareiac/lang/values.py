@@ -132,10 +132,11 @@ def map_value(items: Mapping[str, Value], element: Type) -> Value:
 def set_value(items: Iterable[Value], element: Type) -> Value:
     """A set: equal items once, in cty's order (strings by code point, numbers by size). Marks of items move to the set."""
     parts: dict[Any, Value] = {}
+    marked = False
     for item in items:
         parts.setdefault(identity(item), item)
+        marked = marked or contains_sensitive(item)  # of equal items only one stays, and not always the marked one
     ordered = sorted(parts.items(), key=lambda pair: _order(pair[0]))
-    marked = any(contains_sensitive(item) for _, item in ordered)
     return Value(SetType(element), tuple(unmark(item) if marked else item for _, item in ordered), marked)
 
 

@@ -246,3 +246,40 @@ def test_the_languages_own_blocks_refuse_what_they_do_not_take(evaluate: Evaluat
     (found,) = diagnostics
     assert found.code == code
     assert part in found.detail
+
+
+SECRET = "VARSECRET_c3"
+
+
+@pytest.mark.parametrize(
+    "kind", ["number", "bool", "list(number)", "map(number)", "object({ a = number })", "tuple([number])", "set(string)"]
+)
+@pytest.mark.parametrize("given", [SECRET, f'["{SECRET}"]', f'{{ {SECRET} = "x" }}', f'{{ a = "{SECRET}" }}', f'["{SECRET}', f"{SECRET}.x"])
+def test_no_complaint_shows_the_value_of_a_sensitive_variable(evaluate: Evaluator, kind: str, given: str) -> None:
+    text = f'variable "tok" {{\n type = {kind}\n sensitive = true\n}}\noutput "x" {{\n value = var.tok.zzz\n sensitive = true\n}}\n'
+    _, diagnostics = evaluate(text, tok=given)
+    assert len(diagnostics)
+    assert SECRET not in str(list(diagnostics))
+
+
+@pytest.mark.parametrize("attribute", ["identifier = {}", "properties = {}", "format_version = {}", "comment = {}", "partition_by = {}"])
+@pytest.mark.parametrize("value", ["[var.tok]", "{ (var.tok) = 1 }", "var.tok", "{ a = [var.tok] }", "[for x in [var.tok] : x + 1]"])
+def test_no_complaint_of_a_resource_shows_what_is_sensitive(evaluate: Evaluator, attribute: str, value: str) -> None:
+    text = 'variable "tok" {\n type = string\n sensitive = true\n}\n' + table("t", attribute.format(value))
+    _, diagnostics = evaluate(text, tok=SECRET)
+    assert diagnostics.has_errors
+    assert SECRET not in str(list(diagnostics))
+
+
+@pytest.mark.parametrize(
+    ("kind", "example"),
+    [
+        ("set(string)", """-var 'regions=["a"]'"""),
+        ("map(number)", "-var 'regions={ a = 1 }'"),
+        ("object({ a = bool, b = list(string) })", """-var 'regions={ a = true, b = ["a"] }'"""),
+    ],
+)
+def test_a_variable_that_is_given_as_a_bare_word_shows_how_to_write_it(evaluate: Evaluator, kind: str, example: str) -> None:
+    (found,) = evaluate(f'variable "regions" {{\n type = {kind}\n}}\n', regions="eu")[1]
+    assert found.code == "FIC025"
+    assert example in found.detail

@@ -172,6 +172,8 @@ def _zip(keys: Value, values: Value) -> Value:
     names, items = keys.raw, elements(values, 1)
     if len(names) != len(items):
         raise FunctionError(f"there are {len(names)} keys and {len(items)} values")
+    if any(name.raw is None for name in names):
+        raise FunctionError("a key is null", 0)
     out = {name.raw: item for name, item in zip(names, items, strict=True)}
     return map_value(out, values.type.element) if isinstance(values.type, ListType) else object_value(out)
 

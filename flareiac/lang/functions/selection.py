@@ -8,7 +8,7 @@ from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.collections_of import elements, entries, whole
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, boolean, null, number, same, unknown
+from flareiac.lang.values import Value, boolean, contains_sensitive, null, number, same, unknown
 
 
 def _coalesce(*items: Value) -> Value:
@@ -30,10 +30,10 @@ def _coalesce_list(*items: Value) -> Value:
 
 
 def _contains(items: Value, wanted: Value) -> Value:
-    answers = [same(item, wanted) for item in elements(items)]
-    if True in answers:
-        return boolean(True)
-    return unknown(BOOL) if None in answers else boolean(False)
+    parts = elements(items)
+    answers = [same(item, wanted) for item in parts]
+    found = boolean(True) if True in answers else (unknown(BOOL) if None in answers else boolean(False))
+    return found.with_sensitive(any(contains_sensitive(item) for item in parts))
 
 
 def _element(items: Value, index: Value) -> Value:

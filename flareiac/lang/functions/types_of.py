@@ -4,7 +4,7 @@ from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, 
 from flareiac.lang.conversion import convert
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import Builtin, FunctionError
-from flareiac.lang.values import Value, number, string
+from flareiac.lang.values import Value, contains_sensitive, number, string
 from flareiac.sdk.validators import is_duration, is_size, parse_duration, parse_size
 
 
@@ -13,6 +13,11 @@ def _to(name: str, wanted: Type, what: str) -> Builtin:
         return convert(value, wanted)
 
     return function(name, (takes("value", null=True, parts=True),), wanted, call, f"The value as {what}.")
+
+
+def _type(value: Value) -> Value:
+    """The names of an object's attributes are part of its type, and may be what is sensitive."""
+    return string(str(value.type)).with_sensitive(contains_sensitive(value))
 
 
 def _duration(text: Value) -> Value:
@@ -36,7 +41,7 @@ FUNCTIONS = (
     _to("tolist", ListType(ANY), "a list"),
     _to("tomap", MapType(ANY), "a map"),
     _to("toset", SetType(ANY), "a set"),
-    function("type", (takes("value", null=True, raw=True),), STRING, lambda v: string(str(v.type)), "The type of a value, as text."),
+    function("type", (takes("value", null=True, raw=True),), STRING, _type, "The type of a value, as text."),
     function("duration", (takes("text", STRING),), NUMBER, _duration, 'A duration such as "7d" in milliseconds.'),
     function("bytes", (takes("text", STRING),), NUMBER, _bytes, 'A size such as "256MB" in bytes.'),
 )
