@@ -62,6 +62,7 @@ _KEEPS: Final[Mapping[str, str]] = {
 _REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
 _WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "change.filter", Part.LIMIT: "change.limit"}
+_HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
 _WORDS: Final[Mapping[Part, str]] = {
     Part.SOURCES: "what it reads",
     Part.PROJECTION: "its columns",
@@ -84,6 +85,7 @@ _WORDS: Final[Mapping[Part, str]] = {
     Part.STATE_ADDED: "state that was not kept before",
     Part.STATE_REMOVED: "state that is kept no more",
     Part.INPUT_OF_STATE: "an expression before the state",
+    Part.HINT: "a hint",
     Part.UNKNOWN: "its query",
 }
 
@@ -245,6 +247,8 @@ class _Steps:
                 return self._mixed(difference, why)
             case Part.JOIN_TYPE:
                 return self._join_type(difference)
+            case Part.HINT:
+                return self._restarted(difference, _HINTED)
             case part:
                 same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
                 if same == other or difference.same_type is not None:
@@ -285,7 +289,7 @@ class _Steps:
         if not why:
             part = difference.part
             known = _WITHOUT_STATE.get(part)
-            why = str(rule(known)) if known else "the checkpoint holds no state that it could contradict"
+            why = str(rule(known)) if known else _HINTED if part is Part.HINT else "the checkpoint holds no state that it could contradict"
         return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why)
 
     def _with_python(self) -> Iterator[JobChange]:
@@ -364,7 +368,7 @@ def _query(attributes: Attributes, output: str) -> Query:
 def _alone(attributes: Attributes, step: str) -> Query:
     """One step, with everything else as an unknown stream."""
     others = [*attributes["inputs"], *(name for name in attributes["steps"] if name != step)]
-    return Query(steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others)
+    return Query(steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True)
 
 
 def _python_of(attributes: Attributes, step: Attributes) -> Attributes:

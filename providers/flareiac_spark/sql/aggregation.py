@@ -70,7 +70,7 @@ class _Gatherer:
         outputs = [(name, self._above(self._resolved(item), name)) for name, item in items]
         having = self._select.args.get("having")
         finish = self._finish()
-        conditions = [self._above(finish.resolve(operand)) for operand in split(having.this)] if having is not None else []
+        conditions = [self._above(operand) for operand in split(finish.resolve(having.this))] if having is not None else []
         return Gathered(outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node)))
 
     def _items(self) -> "list[tuple[str, exp.Expr]]":
@@ -83,7 +83,7 @@ class _Gatherer:
             if isinstance(item, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
             name = item.expression.name if isinstance(item, exp.Dot) else item.alias_or_name
-            found.append((name.lower() if isinstance(item, exp.Alias | exp.Column | exp.Dot) else "", item))
+            found.append((name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else "", item))
         return found
 
     def _resolved(self, item: "exp.Expr") -> "exp.Expr":
@@ -148,7 +148,7 @@ class _Gatherer:
         from sqlglot import exp
 
         name = column.name.lower()
-        aliased: list[exp.Expr] = [item.this for given, item in items if given == name and isinstance(item, exp.Alias)]
+        aliased: list[exp.Expr] = [item.this for given, item in items if given.lower() == name and isinstance(item, exp.Alias)]
         if not aliased or self._scope.surely(name):
             return column
         if len(aliased) > 1:
@@ -179,7 +179,9 @@ class _Gatherer:
                 raise CannotTell(f"{resolved.name} is neither grouped nor aggregated")
             case exp.Window():
                 raise CannotTell("OVER beside aggregates")
-            case exp.Anonymous() if resolved.name != "@query" and resolved.name.lower() not in WINDOWS and self._reads_rows(resolved):
+            case exp.Anonymous() if (
+                not resolved.name.startswith("@") and resolved.name.lower() not in WINDOWS and self._reads_rows(resolved)
+            ):
                 return self._call(resolved, text, given)
         for child in list(resolved.iter_expressions()):
             child.replace(self._above(child))
@@ -201,7 +203,7 @@ class _Gatherer:
     def _call(self, call: "exp.Expr", text: str, given: str) -> "exp.Expr":
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
-            self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given))
+            self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower()))
         return self._column(self._calls[text], call)
 
     def _column(self, name: str, meaning: "exp.Expr") -> "exp.Expr":

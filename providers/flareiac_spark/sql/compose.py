@@ -5,12 +5,13 @@ Spark's optimizer moves them. What can not be told raises ``CannotTell``.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
-from flareiac_spark.sql.functions import GENERATORS
+from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE
 from flareiac_spark.sql.joining import join_kind, joined
+from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -19,6 +20,7 @@ from flareiac_spark.sql.operators import (
     Condition,
     Dedup,
     Generate,
+    Hint,
     Item,
     Join,
     Limit,
@@ -32,9 +34,9 @@ from flareiac_spark.sql.operators import (
     streams,
 )
 from flareiac_spark.sql.outline import outline
-from flareiac_spark.sql.place_filters import add_filter, is_stable, on_conditions, split, substituted
+from flareiac_spark.sql.place_filters import add_filter, on_conditions, split, substituted
 from flareiac_spark.sql.resolve import Resolver
-from flareiac_spark.sql.scope import CannotTell, Given, Scope, Source
+from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
 from flareiac_spark.sql.verbatim import verbatim
 
 if TYPE_CHECKING:
@@ -97,15 +99,15 @@ class _Composer:
         self._identities = {name.lower(): identity for name, identity in identities.items()}
         self._steps = {name.lower(): (name, sql) for name, sql in steps.items()}
         self._streamed = {name.lower() for name in streamed}
-        self._columns = {name.lower(): [column.lower() for column in known] for name, known in columns.items()}
+        self._columns = {name.lower(): dict(known) for name, known in columns.items()}
         self._dedups = {name.lower(): keys for name, keys in dedups.items()}
         self._operators: dict[str, Operator] = {}
+        self._hints: list[Hint] = []
         self._count = 0
 
     def whole(self, source: str) -> Composed:
         relation = self._named((source.lower(),), Names(step=source, steps=(), ctes={}))
-        outputs = [Output(name=each.name, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
-        composed = Composed(block=relation.block, outputs=outputs, operators=self._operators)
+        composed = Composed(block=relation.block, outputs=_outputs(relation), operators=self._operators, hints=self._hints)
         prune(composed)
         return composed
 
@@ -146,12 +148,17 @@ class _Composer:
             Scan(id=self._id("scan"), step=step, relation=self._identities.get(relation, relation), streams=relation in self._streamed)
         )
 
-        def column(name: str) -> exp.Expr:
-            return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True))
+        def column(name: str, kind: str) -> exp.Expr:
+            found = exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(scan.id, quoted=True))
+            found.meta[TYPE] = kind
+            return found
 
-        known = self._columns.get(relation) or ()
-        given = [Given(name=name, expr=column(name), step=step, place=(place, "")) for place, name in enumerate(known)]
-        anything = Given(name="*", expr=column("*"), step=step, place=(0, ""), open=True)
+        known = self._columns.get(relation) or {}
+        given = [
+            Given(name=name.lower(), shown=name, expr=column(name.lower(), kind), step=step, place=(place, ""))
+            for place, (name, kind) in enumerate(known.items())
+        ]
+        anything = Given(name="*", shown="*", expr=column("*", ""), step=step, place=(0, ""), open=True)
         return Relation(block=Block(base=scan), given=given or [anything])
 
     def _dedup(self, relation: Relation, step: str, keys: tuple[str, ...]) -> Relation:
@@ -207,8 +214,8 @@ class _Composer:
             given[1] = [each for first in given[0] for each in given[1] if each.name == first.name]
         if len(given[0]) != len(given[1]) or (tree.args.get("by_name") and len(given[1]) != len(sides[1].given)):
             raise CannotTell("relations with different columns are united")
-        kind = "union" if isinstance(tree, exp.Union) else tree.key
-        distinct = tree.args.get("distinct") or kind != "union"
+        distinct = bool(tree.args.get("distinct"))
+        kind = "union" if isinstance(tree, exp.Union) else tree.key if distinct else f"{tree.key} all"
         if kind != "union" and any(streams(side.block.base) for side in sides):
             raise CannotTell(f"{kind} over a stream is not read here")
         relation = self._union(kind, sides, given, names.step)
@@ -232,7 +239,7 @@ class _Composer:
         united = [UnionColumn(name=f"u{place}", exprs=list(exprs)) for place, exprs in enumerate(zip(*rows, strict=True))]
         running = any(streams(block.base) for block in inputs)
         union = self._known(Union(id=self._id("union"), step=step, streams=running, kind=kind, inputs=inputs, columns=united))
-        outputs = [_given(first.name, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])]
+        outputs = [_given(first.shown, union.id, f"u{place}", step, place) for place, first in enumerate(given[0])]
         return Relation(block=Block(base=union), given=outputs)
 
     def _distinct(self, relation: Relation, step: str) -> Relation:
@@ -245,19 +252,20 @@ class _Composer:
             if len(relation.given) > 1:
                 raise CannotTell("which columns are distinct is not known")
             return Relation(block=Block(base=aggregate), given=relation.given)
-        outputs = [_given(each.name, aggregate.id, f"k{place}", step, place) for place, each in enumerate(relation.given)]
+        outputs = [_given(each.shown, aggregate.id, f"k{place}", step, place) for place, each in enumerate(relation.given)]
         return Relation(block=Block(base=aggregate), given=outputs)
 
     # SELECT
 
     def _select(self, tree: "exp.Select", names: Names) -> Relation:
         _only(tree, _SELECT)
+        self._hinted(tree.args.get("hint"), names.step)
         block, scope = self._from(tree, names)
         where = tree.args.get("where")
         resolver = self._resolver(scope, names)
         if where is not None:
-            for operand in split(where.this):
-                add_filter(block, Condition(expr=resolver.resolve(operand), step=names.step))
+            for operand in split(resolver.resolve(where.this)):
+                add_filter(block, Condition(expr=operand, step=names.step))
         if is_gathering(tree):
             relation, finish = self._grouped(tree, block, scope, resolver, names)
         else:
@@ -269,6 +277,13 @@ class _Composer:
             relation = self._distinct(relation, names.step)
         relation = self._ordered(relation, tree, finish, names)
         return self._limited(relation, tree, names)
+
+    def _hinted(self, hint: "exp.Expr | None", step: str) -> None:
+        """Hints about joins change no row. Others put rows into another order, and so into other places of what takes them in order."""
+        for each in hint.expressions if hint is not None else ():
+            if each.name.lower() not in JOIN_HINTS:
+                raise CannotTell(f"the hint {each.name or each.sql(dialect='spark')} is not read here")
+            self._hints.append(Hint(text=" ".join(each.sql(dialect="spark").lower().split()), step=step))
 
     def _resolver(self, scope: Scope, names: Names) -> Resolver:
         return Resolver(scope, lambda query, inside: self._aside(query, inside, names))
@@ -283,11 +298,11 @@ class _Composer:
         own = set(self._operators) - before
         if any(self._operators[each].streams for each in own):
             raise CannotTell("a stream is read inside an expression")
-        outputs = [Output(name=each.name, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
-        composed = Composed(block=relation.block, outputs=outputs, operators=self._operators)
+        composed = Composed(block=relation.block, outputs=_outputs(relation), operators=self._operators)
         prune(composed)
         text, outer = outline(composed)
-        return exp.Anonymous(this="@query", expressions=[exp.Literal.string(text), *outer])
+        random = any(f"{name}(" in text for name in UNSTABLE)
+        return exp.Anonymous(this="@random_query" if random else "@query", expressions=[exp.Literal.string(text), *outer])
 
     def _from(self, tree: "exp.Select", names: Names) -> tuple[Block, Scope]:
         clause = tree.args.get("from_")
@@ -326,7 +341,7 @@ class _Composer:
         conditions = [Condition(expr=equation, step=names.step) for equation in seen.equal]
         if (on := node.args.get("on")) is not None:
             resolver = self._resolver(seen.inside, names)
-            conditions += [Condition(expr=resolver.resolve(operand), step=names.step) for operand in split(on)]
+            conditions += [Condition(expr=operand, step=names.step) for operand in split(resolver.resolve(on))]
         on_conditions(join, conditions)
         return Block(base=join), seen.outside
 
@@ -337,12 +352,12 @@ class _Composer:
         if not columns:
             raise CannotTell("LATERAL VIEW without names of columns is not read here")
         resolver = self._resolver(scope, names)
-        call, outer = resolver.resolve(node.this), bool(node.args.get("outer"))
+        call, outer = _rows_made(node.this, resolver), bool(node.args.get("outer"))
         generate = Generate(id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=outer)
         self._known(generate)
         given = [_given(name, generate.id, f"g{place}", names.step, place) for place, name in enumerate(columns)]
         source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
-        return Block(base=generate), Scope(sources=[*scope.sources, source], merged=scope.merged, outer=scope.outer)
+        return Block(base=generate), Scope(sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer)
 
     def _projected(self, tree: "exp.Select", block: Block, scope: Scope, resolver: Resolver, names: Names) -> Relation:
         from sqlglot import exp
@@ -350,20 +365,22 @@ class _Composer:
         given: list[Given] = []
         for item in tree.expressions:
             if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
-                given += _starred(item, scope)
+                given += scope.starred(item)
                 continue
             names_of = _item_names(item)
-            if isinstance(_bare(item), exp.Anonymous) and _bare(item).name.lower() in GENERATORS:
-                block, columns = self._exploded(block, resolver.resolve(_bare(item)), names_of, names)
+            if _makes_rows(_bare(item)):
+                block, columns = self._exploded(block, _rows_made(_bare(item), resolver), names_of, names)
                 given += columns
                 continue
+            if isinstance(item, exp.Aliases):
+                raise CannotTell("several names for one expression are not read here")
             expr = resolver.resolve(_bare(item))
             if not is_stable(expr) or expr.find(exp.Window) is not None:
                 block, expr = self._computed(block, expr, names)
             _mark(expr, names.step)
-            given.append(Given(name=names_of[0], expr=expr, step=names.step, place=(len(given), "")))
+            given.append(Given(name=names_of[0].lower(), shown=names_of[0], expr=expr, step=names.step, place=(len(given), "")))
             if isinstance(item, exp.Alias):
-                resolver.earlier[names_of[0]] = expr
+                resolver.earlier[names_of[0].lower()] = expr
         return Relation(block=block, given=_placed(given))
 
     def _exploded(self, block: Block, call: "exp.Expr", columns: list[str], names: Names) -> tuple[Block, list[Given]]:
@@ -395,7 +412,10 @@ class _Composer:
             add_filter(above, Condition(expr=condition, step=names.step))
         for _, expr in found.outputs:
             _mark(expr, names.step)
-        given = [Given(name=name, expr=expr, step=names.step, place=(place, "")) for place, (name, expr) in enumerate(found.outputs)]
+        given = [
+            Given(name=name.lower(), shown=name, expr=expr, step=names.step, place=(place, ""))
+            for place, (name, expr) in enumerate(found.outputs)
+        ]
         return Relation(block=above, given=given), found.finish
 
     def _ordered(self, relation: Relation, tree: "exp.Expr", finish: "Callable[[exp.Expr], exp.Expr] | None", names: Names) -> Relation:
@@ -429,11 +449,29 @@ class _Composer:
         return Relation(block=Block(base=self._known(found)), given=relation.given)
 
 
-def _given(name: str, giver: str, column: str, step: str, place: int) -> Given:
+def _outputs(relation: Relation) -> list[Output]:
+    return [Output(name=each.name, shown=each.shown, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
+
+
+def _makes_rows(node: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Anonymous) and node.name.lower() in GENERATORS
+
+
+def _rows_made(call: "exp.Expr", resolver: Resolver) -> "exp.Expr":
+    from sqlglot import exp
+
+    if not _makes_rows(call):
+        raise CannotTell("what makes rows here is not known")
+    return exp.Anonymous(this=call.name.lower(), expressions=[resolver.resolve(each) for each in call.expressions])
+
+
+def _given(shown: str, giver: str, column: str, step: str, place: int) -> Given:
     from sqlglot import exp
 
     expr = exp.Column(this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True))
-    return Given(name=name, expr=expr, step=step, place=(place, ""))
+    return Given(name=shown.lower(), shown=shown, expr=expr, step=step, place=(place, ""))
 
 
 def _renamed(relation: Relation, columns: tuple[str, ...]) -> Relation:
@@ -441,61 +479,13 @@ def _renamed(relation: Relation, columns: tuple[str, ...]) -> Relation:
         return relation
     if any(each.open for each in relation.given) or len(columns) != len(relation.given):
         raise CannotTell("the columns that an alias renames are not known")
-    given = [
-        Given(name=name, expr=each.expr, step=each.step, place=each.place, through=each.through)
-        for name, each in zip(columns, relation.given, strict=True)
-    ]
+    given = [replace(each, name=name.lower(), shown=name) for name, each in zip(columns, relation.given, strict=True)]
     return Relation(block=relation.block, given=given)
 
 
 def _placed(given: list[Given]) -> list[Given]:
     """Places by the order in which columns are given; those of an open relation stay side by side."""
-    return [
-        Given(
-            name=each.name,
-            expr=each.expr,
-            step=each.step,
-            place=(place, ""),
-            open=each.open,
-            without=each.without,
-            through=each.through,
-        )
-        for place, each in enumerate(given)
-    ]
-
-
-def _starred(star: "exp.Expr", scope: Scope) -> list[Given]:
-    from sqlglot import exp
-
-    inner = star if isinstance(star, exp.Star) else star.this
-    if any(value for name, value in inner.args.items() if name != "except_"):
-        raise CannotTell("a star that renames is not read here")
-    dropped = frozenset(column.name.lower() for column in inner.args.get("except_") or ())
-    qualifier = [part.name.lower() for part in star.parts[:-1]] if isinstance(star, exp.Column) else []
-    sources = [source for source in scope.sources if not qualifier or source.answers(qualifier)]
-    if not sources:
-        raise CannotTell("a star over an unknown relation")
-    found = list[Given]()
-    if not qualifier:
-        found += [Given(name=name, expr=expr, step="", place=(0, "")) for name, expr in scope.merged.items() if name not in dropped]
-        dropped |= scope.merged.keys()
-    for source in sources:
-        for each in source.given:
-            if each.open:
-                found.append(
-                    Given(
-                        name="*",
-                        expr=each.expr,
-                        step=each.step,
-                        place=each.place,
-                        open=True,
-                        without=each.without | dropped,
-                        through=each.through,
-                    )
-                )
-            elif each.name not in dropped:
-                found.append(each)
-    return found
+    return [replace(each, place=(place, "")) for place, each in enumerate(given)]
 
 
 def _item_names(item: "exp.Expr") -> list[str]:
@@ -504,13 +494,15 @@ def _item_names(item: "exp.Expr") -> list[str]:
 
     match item:
         case exp.Aliases():
-            return [identifier.name.lower() for identifier in item.args["expressions"]]
+            return [identifier.name for identifier in item.args["expressions"]]
         case exp.Alias() | exp.Column():
-            return [item.alias_or_name.lower()]
+            return [item.alias_or_name]
         case exp.Dot():
-            return [item.expression.name.lower()]
+            return [item.expression.name]
         case exp.Anonymous() if item.name.lower() in {"explode", "explode_outer"}:
             return ["col"]
+        case exp.Anonymous() if item.name.lower() in GENERATORS:
+            raise CannotTell(f"{item.name.lower()} without names of columns is not read here")
         case _:
             return [""]
 
@@ -530,7 +522,7 @@ def _alias_columns(node: "exp.Expr") -> tuple[str, ...]:
     from sqlglot import exp
 
     alias = node.args.get("alias")
-    return tuple(column.name.lower() for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
+    return tuple(column.name for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
 
 
 def _only(tree: "exp.Expr", known: frozenset[str]) -> None:

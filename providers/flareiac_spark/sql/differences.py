@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -12,6 +13,7 @@ from flareiac_spark.sql.operators import (
     Condition,
     Dedup,
     Generate,
+    Hint,
     Item,
     Join,
     Limit,
@@ -35,7 +37,7 @@ from flareiac_spark.sql.pairing import (
     same_window,
     window_change,
 )
-from flareiac_spark.sql.parts import Difference, Part
+from flareiac_spark.sql.parts import Difference, Part, placed
 from flareiac_spark.sql.shown import shown
 from flareiac_spark.sql.spelling import spell
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
@@ -50,11 +52,15 @@ Types = Callable[[str, str], str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Written:
-    """A query with the types of what it reads, and the order in which the writer takes its columns (empty: as they come)."""
+    """A query with the types of what it reads, and the order in which the writer takes its columns (empty: as they come).
+
+    ``exact_names``: what reads it minds the case of a column's name.
+    """
 
     composed: Composed
     types: Types
     columns: Sequence[str]
+    exact_names: bool
 
 
 def differences(old: Written, new: Written) -> tuple[Difference, ...]:
@@ -67,6 +73,7 @@ class _Side:
 
     def __init__(self, written: "Written", mark: str) -> None:
         self.composed, self.writes, self._types, self._mark = written.composed, written.columns, written.types, mark
+        self.exact_names = written.exact_names
         self.names: dict[Symbol, str] = {}
         self.meanings: dict[Symbol, exp.Expr] = {}
         """Of the columns of an operator that the other query has not."""
@@ -106,6 +113,22 @@ class _Side:
                 return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Of an operator: whether it holds state itself, and whether it feeds one that does."""
+
+    stateful: bool
+    feeds_state: bool
+
+    @property
+    def below_feeds_state(self) -> bool:
+        return self.stateful or self.feeds_state
+
+    def part(self, part: Part) -> Part:
+        """Of an operator without state every difference is one of values."""
+        return part if self.stateful else Part.PROJECTION
+
+
 class _Differ:
     def __init__(self, old: Written, new: Written) -> None:
         self._old, self._new = _Side(old, "old"), _Side(new, "new")
@@ -117,10 +140,15 @@ class _Differ:
         self._order_calls(self._new)
         self._blocks(old.block, new.block, False)
         self._outputs(old.outputs, new.outputs)
+        self._hints(old.hints, new.hints)
         return self._found
 
-    def _add(self, part: Part, step: str, old: str = "", new: str = "", detail: str = "", same_type: bool | None = None) -> None:
-        self._found.append(Difference(part=part, step=step, old=old, new=new, detail=detail, same_type=same_type))
+    def _add(
+        self, part: Part, step: str, old: str = "", new: str = "", *, feeds_state: bool, detail: str = "", same_type: bool | None = None
+    ) -> None:
+        """The one way in: where a difference stands decides what it is, so no caller goes without saying it."""
+        found = placed(part, feeds_state=feeds_state)
+        self._found.append(Difference(part=found, step=step, old=old, new=new, detail=detail, same_type=same_type))
 
     def _same_name(self, old: Symbol, new: Symbol) -> None:
         """From here on both sides call this column the same."""
@@ -154,7 +182,7 @@ class _Differ:
             merged = Block(base=came.base, filters=[*came.filters, *self._still_said(new, self._new)])
             self._blocks(old, merged, feeds_state or holds_state(new.base))
             return
-        self._other_leaves(old, new)
+        self._other_leaves(old, new, feeds_state)
 
     def _still_said(self, block: Block, side: _Side) -> list[Condition]:
         """The filters above an operator that only one side has, its grouping keys named as what they are made of."""
@@ -163,38 +191,41 @@ class _Differ:
         return block.filters
 
     def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
-        part = _part_of(operator, Part.STATE_REMOVED, feeds_state)
-        self._add(part, operator.step, old=self._told(operator, self._old), detail=f"removed {called(operator)}")
+        part, told = _part_of(operator, Part.STATE_REMOVED), self._told(operator, self._old)
+        self._add(part, operator.step, old=told, feeds_state=feeds_state, detail=f"removed {called(operator)}")
 
     def _report_came(self, operator: Operator, feeds_state: bool) -> None:
-        part = _part_of(operator, Part.STATE_ADDED, feeds_state)
-        self._add(part, operator.step, new=self._told(operator, self._new), detail=f"added {called(operator)}")
+        part, told = _part_of(operator, Part.STATE_ADDED), self._told(operator, self._new)
+        self._add(part, operator.step, new=told, feeds_state=feeds_state, detail=f"added {called(operator)}")
 
-    def _other_leaves(self, old: Block, new: Block) -> None:
+    def _other_leaves(self, old: Block, new: Block, feeds_state: bool) -> None:
         if holds_state(old.base) and not holds_state(new.base):
-            self._report_gone(old.base, False)
+            self._report_gone(old.base, feeds_state)
         elif holds_state(new.base) and not holds_state(old.base):
-            self._report_came(new.base, False)
-        self._add(Part.SOURCES, new.base.step, old=relations_of(old), new=relations_of(new), detail="another set of relations is read")
+            self._report_came(new.base, feeds_state)
+        told = relations_of(old), relations_of(new)
+        self._add(Part.SOURCES, new.base.step, *told, feeds_state=feeds_state, detail="another set of relations is read")
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
         before = [self._old.text(condition.expr) for condition in old]
         after = [self._new.text(condition.expr) for condition in new]
         gone = [condition for condition, text in zip(old, before, strict=True) if text not in after]
         came = [condition for condition, text in zip(new, after, strict=True) if text not in before]
-        part = Part.FILTER_BEFORE_STATE if feeds_state else Part.FILTER
+        if not gone and not came and before != after and not all(is_stable(condition.expr) for condition in (*old, *new)):
+            gone, came = old, new  # how often and in which order a random filter is asked counts
         for place in range(max(len(gone), len(came))):
             one, other = gone[place : place + 1], came[place : place + 1]
             last = (other or one)[0]
             detail = "Spark applies it before the state" if feeds_state and last.moved else ""
-            self._add(part, last.step, old=_each(one, self._old), new=_each(other, self._new), detail=detail)
+            told = _each(one, self._old), _each(other, self._new)
+            self._add(Part.FILTER, last.step, *told, feeds_state=feeds_state, detail=detail)
 
     # Operators
 
     def _operators(self, old: Operator, new: Operator, feeds_state: bool) -> None:
         match old, new:
             case Scan(), Scan():
-                self._scans(old, new)
+                self._scans(old, new, feeds_state)
             case Aggregate(), Aggregate():
                 self._aggregates(old, new, feeds_state)
             case Dedup(), Dedup():
@@ -206,10 +237,11 @@ class _Differ:
             case Limit(), Limit():
                 self._blocks(old.input, new.input, feeds_state or holds_state(new))
                 if self._old.text(old.count) != self._new.text(new.count):
-                    self._add(Part.LIMIT, new.step, old=self._old.show(old.count), new=self._new.show(new.count), same_type=True)
+                    told = self._old.show(old.count), self._new.show(new.count)
+                    self._add(Part.LIMIT, new.step, *told, feeds_state=feeds_state, same_type=True)
             case Sort(), Sort():
                 self._blocks(old.input, new.input, feeds_state)
-                self._listed(Part.ORDER, new.step, old.keys, new.keys)
+                self._ordered(old, new, feeds_state)
             case Generate(), Generate():
                 self._generated(old, new, feeds_state)
             case Compute(), Compute():
@@ -217,52 +249,56 @@ class _Differ:
             case _:
                 raise AssertionError("operators of one kind are compared")
 
-    def _scans(self, old: Scan, new: Scan) -> None:
+    def _scans(self, old: Scan, new: Scan, feeds_state: bool) -> None:
         self._same_name((old.id, "*"), (new.id, "*"))
         if old.relation != new.relation or old.streams != new.streams:
             detail = "" if old.streams == new.streams else "no longer streamed" if old.streams else "now streamed"
-            self._add(Part.SOURCES, new.step, old=old.relation, new=new.relation, detail=detail)
+            self._add(Part.SOURCES, new.step, old=old.relation, new=new.relation, feeds_state=feeds_state, detail=detail)
 
-    def _listed(self, part: Part, step: str, old: "Sequence[exp.Expr]", new: "Sequence[exp.Expr]", detail: str = "") -> None:
-        before, after = [self._old.text(expr) for expr in old], [self._new.text(expr) for expr in new]
+    def _ordered(self, old: Sort, new: Sort, feeds_state: bool) -> None:
+        before, after = [self._old.text(key) for key in old.keys], [self._new.text(key) for key in new.keys]
         if before != after:
-            told = ", ".join(self._old.show(expr) for expr in old), ", ".join(self._new.show(expr) for expr in new)
-            order = "only their order" if sorted(before) == sorted(after) else detail
-            self._add(part, step, old=told[0], new=told[1], detail=order)
+            told = ", ".join(self._old.show(key) for key in old.keys), ", ".join(self._new.show(key) for key in new.keys)
+            detail = "only their order" if sorted(before) == sorted(after) else ""
+            self._add(Part.ORDER, new.step, *told, feeds_state=feeds_state, detail=detail)
 
     # Aggregations
 
     def _aggregates(self, old: Aggregate, new: Aggregate, feeds_state: bool) -> None:
-        stateful = old.streams or new.streams
-        self._blocks(old.input, new.input, feeds_state or stateful)
-        other = None if stateful else _without_state(feeds_state)
-        self._keys(old, new, other)
+        place = _Place(stateful=old.streams or new.streams, feeds_state=feeds_state)
+        self._blocks(old.input, new.input, place.below_feeds_state)
+        self._keys(old, new, place)
         if old.sets != new.sets:
-            self._add(
-                other or Part.GROUPING_KEYS, new.step, old=old.sets and "grouping sets", new=new.sets and "grouping sets", same_type=False
-            )
-        self._calls(old, new, other)
+            told = (old.sets and "grouping sets", new.sets and "grouping sets")
+            self._add(place.part(Part.GROUPING_KEYS), new.step, *told, feeds_state=feeds_state, same_type=False)
+        self._calls(old, new, place)
 
-    def _keys(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
-        part = other or (Part.DEDUP if old.distinct and new.distinct else Part.GROUPING_KEYS)
+    def _keys(self, old: Aggregate, new: Aggregate, place: "_Place") -> None:
+        part = place.part(Part.DEDUP if old.distinct and new.distinct else Part.GROUPING_KEYS)
+        feeds_state = place.feeds_state
         pairs, gone, came = self._matched(old, new, old.keys, new.keys)
         for one, another in paired_keys(gone, came):
             gone.remove(one)
             came.remove(another)
             window = is_window(one.expr) and is_window(another.expr)
-            detail = f"{self._old.show(one.expr)} -> {self._new.show(another.expr)}"
             told = self._old.show(one.expr), self._new.show(another.expr)
-            kind = (other or Part.WINDOW) if window else part
+            detail = window_change(one.expr, another.expr) if window else f"{told[0]} -> {told[1]}"
+            kind = place.part(Part.WINDOW) if window else part
             types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
-            self._add(kind, new.step, *told, detail=window_change(one.expr, another.expr) if window else detail, same_type=types)
+            self._add(kind, new.step, *told, feeds_state=feeds_state, detail=detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            self._add(part, new.step, old=self._old.show(item.expr), detail=f"removed {self._old.show(item.expr)}", same_type=False)
+            shown = self._old.show(item.expr)
+            self._add(part, new.step, old=shown, feeds_state=feeds_state, detail=f"removed {shown}", same_type=False)
         for item in came:
-            self._add(part, new.step, new=self._new.show(item.expr), detail=f"added {self._new.show(item.expr)}", same_type=False)
-        if len(pairs) == len(old.keys) == len(new.keys) and [one for one, _ in pairs] != list(range(len(pairs))):
-            told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
-            self._add(part, new.step, *told, detail="only their order", same_type=self._exchangeable(old.keys, new.keys))
+            shown = self._new.show(item.expr)
+            self._add(part, new.step, new=shown, feeds_state=feeds_state, detail=f"added {shown}", same_type=False)
+        if _moved(pairs, old.keys, new.keys):
+            same = self._exchangeable(old.keys, new.keys)
+            self._add(part, new.step, *self._lists(old.keys, new.keys), feeds_state=feeds_state, detail="only their order", same_type=same)
+
+    def _lists(self, old: list[Item], new: list[Item]) -> tuple[str, str]:
+        return ", ".join(self._old.show(item.expr) for item in old), ", ".join(self._new.show(item.expr) for item in new)
 
     def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
@@ -292,33 +328,34 @@ class _Differ:
             self._same_name((old.id, before[match].name), (new.id, item.name))
         return pairs, [before[place] for place in free], came
 
-    def _calls(self, old: Aggregate, new: Aggregate, other: Part | None) -> None:
+    def _calls(self, old: Aggregate, new: Aggregate, place: "_Place") -> None:
+        feeds_state = place.feeds_state
         pairs, gone, came = self._matched(old, new, old.calls, new.calls)
         for one, another in paired_calls(gone, came):
             gone.remove(one)
             came.remove(another)
-            self._call(one, another, new.step, other)
+            self._call(one, another, new.step, place)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            self._add(other or Part.AGGREGATE_REMOVED, new.step, old=self._old.show(item.expr))
+            self._add(place.part(Part.AGGREGATE_REMOVED), new.step, old=self._old.show(item.expr), feeds_state=feeds_state)
         for item in came:
-            self._add(other or Part.AGGREGATE_ADDED, new.step, new=self._new.show(item.expr))
-        if other is None and len(pairs) == len(old.calls) == len(new.calls) and [one for one, _ in pairs] != list(range(len(pairs))):
-            told = ", ".join(self._old.show(item.expr) for item in old.calls), ", ".join(self._new.show(item.expr) for item in new.calls)
+            self._add(place.part(Part.AGGREGATE_ADDED), new.step, new=self._new.show(item.expr), feeds_state=feeds_state)
+        if place.stateful and _moved(pairs, old.calls, new.calls):
             buffers = [
                 (self._old.buffer(one.expr), self._new.buffer(another.expr)) for one, another in zip(old.calls, new.calls, strict=True)
             ]
-            self._add(Part.AGGREGATE_ORDER, new.step, *told, same_type=_all([same_buffer(*each) for each in buffers]))
+            same = _all([same_buffer(*each) for each in buffers])
+            self._add(Part.AGGREGATE_ORDER, new.step, *self._lists(old.calls, new.calls), feeds_state=feeds_state, same_type=same)
 
-    def _call(self, old: Item, new: Item, step: str, other: Part | None) -> None:
+    def _call(self, old: Item, new: Item, step: str, place: "_Place") -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
         told = self._old.show(old.expr), self._new.show(new.expr)
         if function_of(old.expr) != function_of(new.expr):
-            self._add(other or Part.AGGREGATE_CHANGED, step, *told, same_type=same)
+            self._add(place.part(Part.AGGREGATE_CHANGED), step, *told, feeds_state=place.feeds_state, same_type=same)
             return
         where = parting(old.expr, new.expr, step)
         part = Part.AGGREGATE_ARGUMENT if where == step else Part.INPUT_OF_STATE
-        self._add(other or part, where, *told, same_type=same)
+        self._add(place.part(part), where, *told, feeds_state=place.feeds_state, same_type=same)
 
     def _order_calls(self, side: _Side) -> None:
         """Aggregates in the order of Spark's state. A plain projection above them melts into the aggregation, so that the order is that of
@@ -336,49 +373,44 @@ class _Differ:
     # Other state
 
     def _dedups(self, old: Dedup, new: Dedup, feeds_state: bool) -> None:
-        stateful = old.streams or new.streams
-        self._blocks(old.input, new.input, feeds_state or stateful)
-        part = Part.DEDUP if stateful else _without_state(feeds_state)
+        place = _Place(stateful=old.streams or new.streams, feeds_state=feeds_state)
+        self._blocks(old.input, new.input, place.below_feeds_state)
         before = {self._old.text(item.expr): item for item in old.keys}
         after = {self._new.text(item.expr): item for item in new.keys}
         gone = [item for text, item in before.items() if text not in after]
         came = [item for text, item in after.items() if text not in before]
         if gone or came or list(before) != list(after):
-            told = ", ".join(self._old.show(item.expr) for item in old.keys), ", ".join(self._new.show(item.expr) for item in new.keys)
             changes = [f"removed {self._old.show(item.expr)}" for item in gone] + [f"added {self._new.show(item.expr)}" for item in came]
+            detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
-            self._add(part, new.step, *told, detail=", ".join(changes) or "only their order", same_type=same)
+            told = self._lists(old.keys, new.keys)
+            self._add(place.part(Part.DEDUP), new.step, *told, feeds_state=feeds_state, detail=detail, same_type=same)
 
     def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
-        stateful = old.stateful and new.stateful
-        self._blocks(old.left, new.left, feeds_state or stateful)
-        self._blocks(old.right, new.right, feeds_state or stateful)
-        other = None if stateful else _without_state(feeds_state)
-        table = "" if stateful else f"the join with {relations_of(new.table)}"
-        if stateful:
-            self._kept(old, new)
+        place = _Place(stateful=old.stateful and new.stateful, feeds_state=feeds_state)
+        self._blocks(old.left, new.left, place.below_feeds_state)
+        self._blocks(old.right, new.right, place.below_feeds_state)
+        table = "" if place.stateful else f"the join with {relations_of(new.table)}"
+        if place.stateful:
+            self._kept(old, new, feeds_state)
         if old.kind != new.kind:
             kinds = kind_called(old), kind_called(new)
-            detail = table or f"{kinds[0]} -> {kinds[1]}"
-            self._add(other or Part.JOIN_TYPE, new.step, old=f"{kinds[0]} join", new=f"{kinds[1]} join", detail=detail)
-        unsure = [
-            condition
-            for condition in new.unsure
-            if self._new.text(condition.expr) not in [self._old.text(each.expr) for each in old.unsure]
-        ]
-        lost = [
-            condition
-            for condition in old.unsure
-            if self._old.text(condition.expr) not in [self._new.text(each.expr) for each in new.unsure]
-        ]
-        if unsure or lost:
-            detail = "the filter above may make it an inner join"
-            told = _each(lost, self._old), _each(unsure, self._new)
-            self._add(Part.JOIN_TYPE, new.step, *told, detail=detail)
-        self._equations(old, new, other, table)
-        self._rest(old, new, other, table)
+            told, detail = (f"{kinds[0]} join", f"{kinds[1]} join"), table or f"{kinds[0]} -> {kinds[1]}"
+            self._add(place.part(Part.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail)
+        self._unsure(old, new, feeds_state)
+        self._equations(old, new, place, table)
+        self._rest(old, new, place, table)
 
-    def _kept(self, old: Join, new: Join) -> None:
+    def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
+        before, after = ({side.text(each.expr) for each in join.unsure} for side, join in ((self._old, old), (self._new, new)))
+        came = [condition for condition in new.unsure if self._new.text(condition.expr) not in before]
+        lost = [condition for condition in old.unsure if self._old.text(condition.expr) not in after]
+        if came or lost:
+            detail = "the filter above may make it an inner join"
+            told = _each(lost, self._old), _each(came, self._new)
+            self._add(Part.JOIN_TYPE, new.step, *told, feeds_state=feeds_state, detail=detail)
+
+    def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
         for join in (old, new):
             join.kept.sort(key=lambda item: item.place)
         pairs, gone, came = self._matched(old, new, old.kept, new.kept)
@@ -389,19 +421,20 @@ class _Differ:
                 one, another = lost.pop(0), more.pop(0)
                 where = parting(one.expr, another.expr, new.step)
                 told = self._old.show(one.expr), self._new.show(another.expr)
-                same = _same(self._old.type(one.expr), self._new.type(another.expr))
-                self._add(Part.INPUT_OF_STATE, where, *told, detail=f"what the {name} side of the join keeps", same_type=same)
+                same, detail = _same(self._old.type(one.expr), self._new.type(another.expr)), f"what the {name} side of the join keeps"
+                self._add(Part.INPUT_OF_STATE, where, *told, feeds_state=feeds_state, detail=detail, same_type=same)
                 self._same_name((old.id, one.name), (new.id, another.name))
             for item in lost:
-                self._add(Part.JOIN_COLUMNS, new.step, old=self._old.show(item.expr), detail=f"removed from the {name} side")
+                shown, detail = self._old.show(item.expr), f"removed from the {name} side"
+                self._add(Part.JOIN_COLUMNS, new.step, old=shown, feeds_state=feeds_state, detail=detail)
             for item in more:
-                self._add(Part.JOIN_COLUMNS, new.step, new=self._new.show(item.expr), detail=f"added to the {name} side")
-        if len(pairs) == len(old.kept) == len(new.kept) and [one for one, _ in pairs] != list(range(len(pairs))):
-            told = ", ".join(self._old.show(item.expr) for item in old.kept), ", ".join(self._new.show(item.expr) for item in new.kept)
-            same = self._exchangeable(old.kept, new.kept)
-            self._add(Part.JOIN_COLUMNS, new.step, *told, detail="only their order", same_type=same)
+                shown, detail = self._new.show(item.expr), f"added to the {name} side"
+                self._add(Part.JOIN_COLUMNS, new.step, new=shown, feeds_state=feeds_state, detail=detail)
+        if _moved(pairs, old.kept, new.kept):
+            same, told = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
+            self._add(Part.JOIN_COLUMNS, new.step, *told, feeds_state=feeds_state, detail="only their order", same_type=same)
 
-    def _equations(self, old: Join, new: Join, other: Part | None, table: str) -> None:
+    def _equations(self, old: Join, new: Join, place: "_Place", table: str) -> None:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
         after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
         if before != after:
@@ -410,39 +443,50 @@ class _Differ:
                 for side, join in ((self._old, old), (self._new, new))
             )
             same = self._same_keys(old, new)
-            self._add(other or Part.JOIN_KEYS, new.step, told[0], told[1], detail=table, same_type=same)
+            part = place.part(Part.JOIN_KEYS)
+            self._add(part, new.step, told[0], told[1], feeds_state=place.feeds_state, detail=table, same_type=same)
 
     def _same_keys(self, old: Join, new: Join) -> bool | None:
         if len(old.keys) != len(new.keys):
             return False
         return _all([self._key_type(one[0], another[0]) for one, another in zip(old.keys, new.keys, strict=True)])
 
-    def _rest(self, old: Join, new: Join, other: Part | None, table: str) -> None:
-        before = {self._old.text(each.expr) for each in old.rest}
-        after = {self._new.text(each.expr) for each in new.rest}
-        gone = [each for each in old.rest if self._old.text(each.expr) not in after]
-        came = [each for each in new.rest if self._new.text(each.expr) not in before]
+    def _rest(self, old: Join, new: Join, place: "_Place", table: str) -> None:
+        before = [self._old.text(each.expr) for each in old.rest]
+        after = [self._new.text(each.expr) for each in new.rest]
+        gone = [each for each, text in zip(old.rest, before, strict=True) if text not in after]
+        came = [each for each, text in zip(new.rest, after, strict=True) if text not in before]
+        if not gone and not came and before != after and not all(is_stable(each.expr) for each in (*old.rest, *new.rest)):
+            gone, came = old.rest, new.rest
         if gone or came:
             told = _each(gone, self._old), _each(came, self._new)
-            self._add(other or Part.JOIN_CONDITION, new.step, *told, detail=table)
+            self._add(place.part(Part.JOIN_CONDITION), new.step, *told, feeds_state=place.feeds_state, detail=table)
 
     # What holds no state
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
-        if old.kind != new.kind or len(old.inputs) != len(new.inputs):
+        if old.kind != new.kind:
+            told = old.kind.upper(), new.kind.upper()
+            self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how relations are put together")
+        if len(old.inputs) != len(new.inputs):
             told = " and ".join(relations_of(block) for block in old.inputs), " and ".join(relations_of(block) for block in new.inputs)
-            self._add(Part.SOURCES, new.step, *told, detail="other relations are united")
+            self._add(Part.SOURCES, new.step, *told, feeds_state=feeds_state, detail="other relations are united")
         for one, another in zip(old.inputs, new.inputs, strict=False):
             self._blocks(one, another, feeds_state)
+        if old.kind != "union" and len(old.columns) != len(new.columns):
+            lists = [", ".join(side.show(each.exprs[0]) for each in one.columns) for side, one in ((self._old, old), (self._new, new))]
+            self._add(Part.PROJECTION, new.step, lists[0], lists[1], feeds_state=feeds_state, detail="what rows are compared by")
         for column in new.columns:
             match = self._same_column(old, new, column.exprs)
             if match is None:
-                self._add(_without_state(feeds_state), new.step, new=self._new.show(column.exprs[0]), detail="a column of the union")
+                told = "", self._new.show(column.exprs[0])
+                self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="a column of the union")
                 continue
             self._same_name((old.id, match.name), (new.id, column.name))
             for was, now in zip(match.exprs, column.exprs, strict=False):
                 if self._old.text(was) != self._new.text(now):
-                    self._add(_without_state(feeds_state), parting(was, now, new.step), self._old.show(was), self._new.show(now))
+                    told = self._old.show(was), self._new.show(now)
+                    self._add(Part.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state)
 
     def _same_column(self, old: Union, new: Union, exprs: "list[exp.Expr]") -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
@@ -455,39 +499,45 @@ class _Differ:
         self._same_name((old.id, "*"), (new.id, "*"))
         if (self._old.text(old.call), old.outer) != (self._new.text(new.call), new.outer):
             told = self._old.show(old.call), self._new.show(new.call)
-            self._add(_without_state(feeds_state), new.step, *told, detail="how rows are made of one row")
+            self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how rows are made of one row")
 
     def _computed(self, old: Compute, new: Compute, feeds_state: bool) -> None:
         self._blocks(old.input, new.input, feeds_state)
         _, gone, came = self._matched(old, new, old.items, new.items)
         for place in range(max(len(gone), len(came))):
             one, another = gone[place : place + 1], came[place : place + 1]
-            self._add(_without_state(feeds_state), new.step, _each(one, self._old), _each(another, self._new))
+            self._add(Part.PROJECTION, new.step, _each(one, self._old), _each(another, self._new), feeds_state=feeds_state)
             if one and another:
                 self._same_name((old.id, one[0].name), (new.id, another[0].name))
 
     # Outputs
 
     def _outputs(self, old: list[Output], new: list[Output]) -> None:
-        before, after = {each.name: each for each in old}, {each.name: each for each in new}
+        before, after = _by_name(old), _by_name(new)
         for name, output in after.items():
             if name not in before:
-                self._add(Part.PROJECTION, output.step, new=_named(output, self._new), detail=f"added {_name(output)}")
+                self._output(output.step, "", _named(output, self._new), f"added {_name(output)}")
                 continue
             was = before[name]
             if (self._old.text(was.expr), was.without) != (self._new.text(output.expr), output.without):
                 where = parting(was.expr, output.expr, output.step)
-                self._add(Part.PROJECTION, where, _named(was, self._old), _named(output, self._new), detail=f"{_name(output)} changed")
+                self._output(where, _named(was, self._old), _named(output, self._new), f"{_name(output)} changed")
+            elif was.shown != output.shown and (self._old.exact_names or self._new.exact_names):
+                self._output(output.step, was.shown, output.shown, "the case of a name")
         for name, output in before.items():
             if name not in after:
-                self._add(
-                    Part.PROJECTION, new[0].step if new else output.step, old=_named(output, self._old), detail=f"removed {_name(output)}"
-                )
-        if [each.name for each in old] != [each.name for each in new] and sorted(each.name for each in old) == sorted(
-            each.name for each in new
-        ):
+                self._output(new[0].step if new else output.step, _named(output, self._old), "", f"removed {_name(output)}")
+        if list(before) != list(after) and sorted(before) == sorted(after):
             told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
-            self._add(Part.PROJECTION, new[0].step, *told, detail="only their order")
+            self._output(new[0].step, *told, "only their order")
+
+    def _output(self, step: str, old: str, new: str, detail: str) -> None:
+        self._add(Part.PROJECTION, step, old, new, feeds_state=False, detail=detail)
+
+    def _hints(self, old: list[Hint], new: list[Hint]) -> None:
+        before, after = sorted(each.text for each in old), sorted(each.text for each in new)
+        if before != after:
+            self._add(Part.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False)
 
     def _told(self, operator: Operator, side: _Side) -> str:
         match operator:
@@ -539,18 +589,30 @@ def _kinds_below(operator: Operator) -> set[tuple[type, bool]]:
     return found
 
 
-def _without_state(feeds_state: bool) -> Part:
-    return Part.INPUT_OF_STATE if feeds_state else Part.PROJECTION
-
-
-def _part_of(operator: Operator, stateful: Part, feeds_state: bool) -> Part:
+def _part_of(operator: Operator, stateful: Part) -> Part:
+    """What it is that such an operator comes or goes."""
     match operator:
-        case Limit() if not holds_state(operator):
+        case _ if holds_state(operator):
+            return stateful
+        case Limit():
             return Part.LIMIT
         case Sort():
             return Part.ORDER
         case _:
-            return stateful if holds_state(operator) else _without_state(feeds_state)
+            return Part.PROJECTION
+
+
+def _moved(pairs: list[tuple[int, int]], old: list[Item], new: list[Item]) -> bool:
+    """Whether the same items stand in another order."""
+    return len(pairs) == len(old) == len(new) and [one for one, _ in pairs] != list(range(len(pairs)))
+
+
+def _by_name(outputs: list[Output]) -> dict[tuple[str, int], Output]:
+    """By name, and by place among those of one name."""
+    found: dict[tuple[str, int], Output] = {}
+    for output in outputs:
+        found[output.name, sum(name == output.name for name, _ in found)] = output
+    return found
 
 
 def _each(items: "Sequence[Condition | Item]", side: _Side) -> str:

@@ -13,11 +13,18 @@ AGGREGATES: Final = frozenset(
 )
 """Spark 4.1's own (its function registry's group ``agg_funcs``)."""
 
-GENERATORS: Final = frozenset({"explode", "explode_outer", "inline", "inline_outer", "posexplode", "posexplode_outer", "stack"})
+GENERATORS: Final = frozenset(
+    {"explode", "explode_outer", "inline", "inline_outer", "json_tuple", "posexplode", "posexplode_outer", "stack"}
+)
 
 UNSTABLE: Final = frozenset(
-    """rand randn random randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name
-    input_file_block_start input_file_block_length reflect java_method try_reflect raise_error assert_true""".split()  # noqa: SIM905 - one name a word
+    """rand randn random randstr uniform uuid shuffle monotonically_increasing_id spark_partition_id input_file_name aes_encrypt
+    input_file_block_start input_file_block_length reflect java_method try_reflect raise_error assert_true @random_query""".split()  # noqa: SIM905 - one name a word
 )
 """Another value (or effect) at each evaluation: where they are evaluated counts."""
+JOIN_HINTS: Final = frozenset(
+    """broadcast broadcastjoin mapjoin merge shuffle_merge mergejoin shuffle_hash shuffle_replicate_nl""".split()  # noqa: SIM905 - one name a word
+)
+NAMING: Final = {"struct": "struct", "named_struct": "struct", "arrays_zip": "arrays_zip"}
+"""Functions that name fields after their arguments, and the one that each is read as."""
 WINDOWS: Final = frozenset({"window", "session_window"})

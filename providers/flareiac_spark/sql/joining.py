@@ -57,14 +57,15 @@ def joined(join: Join, node: "exp.Join", scope: Scope, source: Source) -> Joined
             raise CannotTell(f"{name} is not a column of both sides")
         equal.append(exp.EQ(this=one, expression=other))
     above_left, above_right = _passed(scope, outer[_LEFT]), _passed(Scope(sources=[source]), outer[_RIGHT])
-    merged = dict(above_left.merged)
+    merged, names = dict(above_left.merged), dict(scope.shown)
     for name in shared:
         merged[name] = _merged(join.kind, above_left.find([name]), above_right.find([name]))
+        names[name] = _shown(source if join.kind == "right" else scope, name)
     visible = above_left.sources if join.kind in ("semi", "anti") else [*above_left.sources, *above_right.sources]
     if join.kind in ("semi", "anti"):
-        merged = dict(above_left.merged)
-    inside = Scope(sources=[*left.sources, *right.sources], merged=left.merged, outer=scope.outer)
-    return Joined(inside=inside, outside=Scope(sources=visible, merged=merged, outer=scope.outer), equal=equal)
+        merged, names = dict(above_left.merged), dict(scope.shown)
+    inside = Scope(sources=[*left.sources, *right.sources], merged=left.merged, shown=scope.shown, outer=scope.outer)
+    return Joined(inside=inside, outside=Scope(sources=visible, merged=merged, shown=names, outer=scope.outer), equal=equal)
 
 
 class _Kept:
@@ -102,7 +103,8 @@ def _passed(scope: Scope, step: Through | None) -> Scope:
     if step is None:
         return scope
     sources = [Source(names=source.names, given=[each.passed(step) for each in source.given]) for source in scope.sources]
-    return Scope(sources=sources, merged={name: step(expr, (0, name)) for name, expr in scope.merged.items()}, outer=scope.outer)
+    merged = {name: step(expr, (0, name)) for name, expr in scope.merged.items()}
+    return Scope(sources=sources, merged=merged, shown=scope.shown, outer=scope.outer)
 
 
 def _shared(node: "exp.Join", scope: Scope, source: Source) -> list[str]:
@@ -114,6 +116,14 @@ def _shared(node: "exp.Join", scope: Scope, source: Source) -> list[str]:
         raise CannotTell("the columns of a NATURAL JOIN are not known")
     names = dict.fromkeys(each.name for one in scope.sources for each in one.given)
     return [name for name in names if source.knows(name)]
+
+
+def _shown(side: Scope | Source, name: str) -> str:
+    """A merged column is called as in the side that gives its values."""
+    if isinstance(side, Scope) and name in side.shown:
+        return side.shown[name]
+    sources = side.sources if isinstance(side, Scope) else [side]
+    return next((each.shown for source in sources for each in source.given if each.name == name), name)
 
 
 def _merged(kind: str, left: "exp.Expr | None", right: "exp.Expr | None") -> "exp.Expr":

@@ -8,6 +8,7 @@ from typing import Final
 from flareiac_spark.sql.compose import compose
 from flareiac_spark.sql.differences import Written, differences
 from flareiac_spark.sql.operators import Composed, all_below, holds_state
+from flareiac_spark.sql.parts import ABOVE_STATE as ABOVE_STATE
 from flareiac_spark.sql.parts import Difference as Difference
 from flareiac_spark.sql.parts import Part as Part
 from flareiac_spark.sql.relations import relations
@@ -29,6 +30,7 @@ class Query:
     ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is no difference then.
     ``table_columns``: the columns of the table in order, if the query selects them in this order before it is written; the state keeps
     aggregates in the order in which their columns come out.
+    ``exact_names``: what reads the rows minds the case of a column's name, as code does and a table does not.
     """
 
     steps: Mapping[str, str]
@@ -38,6 +40,7 @@ class Query:
     dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     identities: Mapping[str, str] = field(default_factory=dict)
     table_columns: Sequence[str] = ()
+    exact_names: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,8 @@ def _composed(query: Query) -> Composed:
 
 
 def _written(composed: Composed, query: Query) -> Written:
-    return Written(composed=composed, types=_types(query), columns=[name.lower() for name in query.table_columns])
+    columns = [name.lower() for name in query.table_columns]
+    return Written(composed=composed, types=_types(query), columns=columns, exact_names=query.exact_names)
 
 
 def _types(query: Query) -> Callable[[str, str], str | None]:

@@ -110,7 +110,7 @@ class UnionColumn:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Union:
-    """``kind``: union, except or intersect."""
+    """``kind``: union (which keeps every row), except or intersect, or one of these with ``all``."""
 
     id: str
     step: str
@@ -166,12 +166,22 @@ Operator = Scan | Aggregate | Dedup | Join | Union | Compute | Generate | Limit 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Output:
-    """``name`` "*" with an expression of the same name: every column of a relation whose columns are not known, but ``without``."""
+    """``name`` "*" with an expression of the same name: every column of a relation whose columns are not known, but ``without``.
+    ``shown``: the name in the case in which Spark shows it."""
 
     name: str
+    shown: str
     expr: "exp.Expr"
     step: str
     without: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Hint:
+    """How Spark is to join what a SELECT reads."""
+
+    text: str
+    step: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -181,6 +191,7 @@ class Composed:
     block: Block
     outputs: list[Output]
     operators: dict[str, Operator]
+    hints: list[Hint] = field(default_factory=list)
 
 
 def streams(operator: Operator) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -55,7 +56,9 @@ class _Outline:
         return self._outer.setdefault((giver, name), f"outer{len(self._outer)}")
 
     def _block(self, block: Block) -> str:
-        filters = sorted(self._text(condition.expr) for condition in block.filters)
+        filters = [self._text(condition.expr) for condition in block.filters]
+        if all(is_stable(condition.expr) for condition in block.filters):
+            filters.sort()
         inputs = ", ".join(self._block(each) for each in below(block.base))
         return f"({self._operator(block.base)} over [{inputs}] where {filters})"
 
@@ -70,7 +73,9 @@ class _Outline:
                 return f"dedup {[self._text(item.expr) for item in operator.keys]}"
             case Join():
                 keys = sorted(f"{self._text(left)} = {self._text(right)}" for left, right in operator.keys)
-                return f"{operator.kind} join {keys} {sorted(self._text(item.expr) for item in operator.rest)}"
+                rest = [self._text(item.expr) for item in operator.rest]
+                stable = all(is_stable(item.expr) for item in operator.rest)
+                return f"{operator.kind} join {keys} {sorted(rest) if stable else rest}"
             case Union():
                 return f"{operator.kind} {[[self._text(expr) for expr in column.exprs] for column in operator.columns]}"
             case Compute():

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Part(StrEnum):
@@ -27,14 +28,51 @@ class Part(StrEnum):
     """The columns of a side that a join of two streams keeps in its state, since something above reads them."""
     DEDUP = "dedup"
     LIMIT = "limit"
-    """Another number. A limit more or less is state added or removed."""
+    """Another number. Of a stream, a limit more or less is state added or removed."""
     ORDER = "order"
     """The order of rows (ORDER BY)."""
     STATE_ADDED = "state-added"
     STATE_REMOVED = "state-removed"
     INPUT_OF_STATE = "input-of-state"
     """An expression below the state: its values go into the state or decide where they go."""
+    HINT = "hint"
+    """How Spark is to compute a join: no other rows come out, wherever it stands."""
     UNKNOWN = "unknown"
+
+
+def placed(part: Part, *, feeds_state: bool) -> Part:
+    """What a difference is at its place: below the state nothing is only above it. Every difference passes here."""
+    match part:
+        case Part.PROJECTION | Part.LIMIT | Part.ORDER:
+            return Part.INPUT_OF_STATE if feeds_state else part
+        case Part.FILTER:
+            return Part.FILTER_BEFORE_STATE if feeds_state else part
+        case (
+            Part.SOURCES
+            | Part.FILTER_BEFORE_STATE
+            | Part.INPUT_OF_STATE
+            | Part.GROUPING_KEYS
+            | Part.AGGREGATE_ADDED
+            | Part.AGGREGATE_REMOVED
+            | Part.AGGREGATE_CHANGED
+            | Part.AGGREGATE_ARGUMENT
+            | Part.AGGREGATE_ORDER
+            | Part.WINDOW
+            | Part.JOIN_TYPE
+            | Part.JOIN_KEYS
+            | Part.JOIN_CONDITION
+            | Part.JOIN_COLUMNS
+            | Part.DEDUP
+            | Part.STATE_ADDED
+            | Part.STATE_REMOVED
+            | Part.HINT
+            | Part.UNKNOWN
+        ):
+            return part
+
+
+ABOVE_STATE: Final = frozenset(part for part in Part if placed(part, feeds_state=True) is not part)
+"""What differs above the state of a query that holds some, or in a query without: the state itself means what it meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

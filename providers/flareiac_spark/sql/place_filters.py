@@ -7,7 +7,7 @@ an outer join an inner one (measured on Spark 4.1's optimized plans). State is m
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from flareiac_spark.sql.functions import UNSTABLE
+from flareiac_spark.sql.negation import bare, is_stable
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -39,13 +39,7 @@ def split(condition: "exp.Expr") -> "list[exp.Expr]":
     from sqlglot import exp
 
     found = operands_of(condition)
-    return [condition] if len(found) > 1 and isinstance(_bare(condition), exp.Or) else found
-
-
-def is_stable(expr: "exp.Expr") -> bool:
-    from sqlglot import exp
-
-    return not any(call.name.lower() in UNSTABLE for call in expr.find_all(exp.Anonymous))
+    return [condition] if len(found) > 1 and isinstance(bare(condition), exp.Or) else found
 
 
 def substituted(expr: "exp.Expr", meaning: "Callable[[Symbol], exp.Expr | None]") -> "exp.Expr":
@@ -66,9 +60,9 @@ def add_filter(block: Block, condition: Condition) -> None:
         case Aggregate(keys=keys, sets="") if keys and _only(used, {(operator.id, key.name) for key in keys}) and is_stable(condition.expr):
             known = {(operator.id, key.name): key.expr for key in keys}
             add_filter(operator.input, _moved(condition, substituted(condition.expr, known.get)))
-        case Sort():
+        case Sort() if is_stable(condition.expr):
             add_filter(operator.input, condition)
-        case Generate() if operator.id not in {giver for giver, _ in used}:
+        case Generate() if is_stable(condition.expr) and operator.id not in {giver for giver, _ in used}:
             add_filter(operator.input, condition)
         case Union(kind="union") if _only(used, {(operator.id, column.name) for column in operator.columns}) and is_stable(condition.expr):
             for place, each in enumerate(operator.inputs):
@@ -76,7 +70,7 @@ def add_filter(block: Block, condition: Condition) -> None:
                 add_filter(each, Condition(expr=substituted(condition.expr, values.get), step=condition.step, moved=condition.moved))
         case Join() if is_stable(condition.expr):
             _filter_join(block, operator, condition)
-        case Aggregate() | Generate() | Union() | Join() | Scan() | Dedup() | Compute() | Limit():
+        case Aggregate() | Generate() | Union() | Join() | Scan() | Dedup() | Compute() | Limit() | Sort():
             _keep(block, condition)
 
 
@@ -137,7 +131,7 @@ def _compare_sides(join: Join, condition: Condition) -> None:
     """An equation between the sides is a key; anything else stays as condition."""
     from sqlglot import exp
 
-    equation = _bare(condition.expr)
+    equation = bare(condition.expr)
     if isinstance(equation, exp.EQ):
         left, right = _sides(join, equation.left), _sides(join, equation.right)
         if (left, right) == ({_LEFT}, {_RIGHT}):
@@ -172,7 +166,7 @@ def _drops_nulls(join: Join, side: int, expr: "exp.Expr") -> bool | None:
             case _:
                 return False
 
-    match _bare(expr):
+    match bare(expr):
         case exp.EQ() | exp.NEQ() | exp.GT() | exp.GTE() | exp.LT() | exp.LTE() as comparison:
             return null_with_side(comparison.left) or null_with_side(comparison.right) or None
         case exp.Not(this=exp.Is(this=value, expression=exp.Null())) | exp.In(this=value) | exp.Between(this=value) | exp.Like(this=value):
@@ -199,11 +193,3 @@ def _moved(condition: Condition, expr: "exp.Expr") -> Condition:
 
 def _only(used: set[Symbol], known: set[Symbol]) -> bool:
     return bool(used) and used <= known
-
-
-def _bare(expr: "exp.Expr") -> "exp.Expr":
-    from sqlglot import exp
-
-    while isinstance(expr, exp.Paren):
-        expr = expr.this
-    return expr

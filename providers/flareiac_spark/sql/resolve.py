@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flareiac_spark.sql.functions import WINDOWS
-from flareiac_spark.sql.scope import CannotTell, Scope
+from flareiac_spark.sql.functions import GENERATORS, NAMING, WINDOWS
+from flareiac_spark.sql.negation import negated
+from flareiac_spark.sql.scope import CannotTell, Given, Scope, fields_of
+from flareiac_spark.sql.spelling import VARIABLE
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -23,6 +25,8 @@ class Resolver:
         """Names that could mean two things."""
         self.windows: list[exp.Expr] = []
         """The window calls of GROUP BY, which give a column of their function's name."""
+        self._variables: list[dict[str, str]] = []
+        """The variables of the lambdas around what is resolved: in lower case, and as declared."""
 
     def resolve(self, node: "exp.Expr") -> "exp.Expr":
         """A tree of its own. Raises ``CannotTell``."""
@@ -35,6 +39,24 @@ class Resolver:
                 return self._column(node)
             case exp.Query():
                 return self.aside(node, self._scope)
+            case exp.Not():
+                return negated(self.resolve(node.this))
+            case exp.Lambda():
+                return self._lambda(node)
+            case exp.Identifier():
+                return self._variable([node.name]) or node.copy()
+            case exp.Anonymous() if node.name.lower() in NAMING:
+                return exp.Anonymous(this=NAMING[node.name.lower()], expressions=self._named(node))
+            case exp.Tuple():
+                return exp.Tuple(expressions=self._named(node))
+            case exp.Anonymous() if node.name.lower() in GENERATORS:
+                raise CannotTell("rows are made inside an expression")
+            case exp.Alias():
+                return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
+            case exp.Dot(expression=exp.Identifier() as field):
+                return fields_of(self.resolve(node.this), [field.name])
+            case exp.DataType():
+                return node.copy()
             case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
                 raise CannotTell("a parameter in the SQL")
             case _:
@@ -52,16 +74,82 @@ class Resolver:
     def _listed(self, item: Any, parent: "exp.Expr") -> list[Any]:
         from sqlglot import exp
 
-        is_star = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
-        if not is_star:
+        if not _is_star(item):
             return [self._single(item)]
         if isinstance(parent, exp.Anonymous) and parent.name.lower() == "count" and isinstance(item, exp.Star):
             return [item.copy()]
-        if isinstance(item, exp.Star) and any(item.args.values()):
+        return [each.value("*") for each in self._stars(item)]
+
+    def _stars(self, star: "exp.Expr") -> list[Given]:
+        found = self._scope.starred(star)
+        if any(each.open and each.without for each in found):
             raise CannotTell("a star with exceptions inside an expression")
-        qualifier = [part.name.lower() for part in item.parts[:-1]] if isinstance(item, exp.Column) else []
-        sources = [source for source in self._scope.sources if not qualifier or source.answers(qualifier)]
-        return [given.value("*") for source in sources for given in source.given]
+        return found
+
+    # Names
+
+    def _named(self, call: "exp.Expr") -> "list[exp.Expr]":
+        """The arguments of what makes a struct, each with the name that its field gets: columns are put into each other, and what a field
+        is called must not get lost with the name of the column that it was made of."""
+        from sqlglot import exp
+
+        if isinstance(call, exp.Anonymous) and call.name.lower() == "named_struct":
+            return self._spelled_out(call)
+        found: list[exp.Expr] = []
+        for item in call.expressions:
+            if _is_star(item):
+                found += [_called(each.value("*"), "" if each.open else _made_up(each)) for each in self._stars(item)]
+            else:
+                found.append(self._field(item))
+        return found
+
+    def _field(self, item: "exp.Expr") -> "exp.Expr":
+        from sqlglot import exp
+
+        match item:
+            case exp.Alias():
+                return _called(self.resolve(item.this), item.alias)
+            case exp.Column():
+                variable = self._variable([part.name for part in item.parts])
+                return _called(self.resolve(item), item.name if variable is None or len(item.parts) > 1 else _declared(variable, item.name))
+            case exp.Identifier() if (variable := self._variable([item.name])) is not None:
+                return _called(variable, _declared(variable, item.name))
+            case exp.Dot():
+                rooted = isinstance(_root(item), exp.Column)
+                return _called(self.resolve(item), item.expression.name if rooted else f".{item.expression.name}")
+            case _:
+                return self.resolve(item)
+
+    def _spelled_out(self, call: "exp.Anonymous") -> "list[exp.Expr]":
+        """``named_struct('a', x)`` is ``struct(x AS a)``."""
+        names, values = call.expressions[::2], call.expressions[1::2]
+        if len(names) != len(values) or any(_is_star(each) or not each.is_string for each in names) or any(map(_is_star, values)):
+            raise CannotTell("the names of a struct's fields are not read here")
+        return [_called(self.resolve(value), name.name) for name, value in zip(names, values, strict=True)]
+
+    def _lambda(self, node: "exp.Lambda") -> "exp.Expr":
+        from sqlglot import exp
+
+        names = {each.name.lower(): each.name for each in node.expressions}
+        self._variables.append(names)
+        try:
+            body = self.resolve(node.this)
+            declared = [self._variable([name]) for name in names]
+        finally:
+            self._variables.pop()
+        return exp.Lambda(this=body, expressions=declared)
+
+    def _variable(self, parts: list[str]) -> "exp.Expr | None":
+        """A lambda's variable, known by its place and not by its name, and fields of it; None where the name is not one."""
+        from sqlglot import exp
+
+        for depth in range(len(self._variables) - 1, -1, -1):
+            names = list(self._variables[depth])
+            if parts[0].lower() in names:
+                variable = exp.to_identifier(self._variables[depth][parts[0].lower()])
+                variable.meta[VARIABLE] = f"{depth}.{names.index(parts[0].lower())}"
+                return fields_of(variable, parts[1:])
+        return None
 
     def _single(self, value: Any) -> Any:
         from sqlglot import exp
@@ -69,16 +157,21 @@ class Resolver:
         return self.resolve(value) if isinstance(value, exp.Expr) else value
 
     def _column(self, column: "exp.Column") -> "exp.Expr":
-        parts = [part.name.lower() for part in column.parts]
+        if (variable := self._variable([part.name for part in column.parts])) is not None:
+            return variable
+        return self._of_relations([part.name for part in column.parts])
+
+    def _of_relations(self, written: list[str]) -> "exp.Expr":
+        parts = [part.lower() for part in written]
         if parts[0] in self.forbidden and not self._qualifies(parts):
             raise CannotTell(f"whether {parts[0]} is a column or an output is not known")
         defined = self.earlier.get(parts[0])
         if defined is not None and not self._scope.surely(parts[0]) and not self._qualifies(parts):
-            return self._of_earlier(parts, defined)
+            return self._of_earlier(written, defined)
         is_window = parts[0] in WINDOWS and not self._scope.surely(parts[0]) and not self._qualifies(parts)
         found = self._window(parts) if is_window else None
         if found is None:
-            found = self._scope.find(parts)
+            found = self._scope.find(written)
         if found is None:
             raise CannotTell(f"what {'.'.join(parts)} means is not known")
         return found
@@ -90,23 +183,47 @@ class Resolver:
         """Where a relation could give the name too, only Spark knows which is meant, unless the definition itself reads that column."""
         from sqlglot import exp
 
-        if self._scope.maybe(parts[0]):
+        if self._scope.maybe(parts[0].lower()):
             found = self._scope.find(parts)
             if found is not None and any(column == found.find(exp.Column) for column in defined.find_all(exp.Column)):
                 return found
             raise CannotTell(f"whether {parts[0]} is a column or the one defined beside it is not known")
-        rest: exp.Expr = defined.copy()
-        for name in parts[1:]:
-            rest = exp.Dot(this=rest, expression=exp.to_identifier(name))
-        return rest
+        return fields_of(defined.copy(), parts[1:])
 
     def _window(self, parts: list[str]) -> "exp.Expr | None":
         from sqlglot import exp
 
         calls = [call for call in self.windows if isinstance(call, exp.Anonymous) and call.name.lower() == parts[0]]
-        if len(calls) != 1:
-            return None
-        found: exp.Expr = calls[0].copy()
-        for name in parts[1:]:
-            found = exp.Dot(this=found, expression=exp.to_identifier(name))
-        return found
+        return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
+
+
+def _is_star(item: Any) -> bool:
+    from sqlglot import exp
+
+    return isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
+
+
+def _called(value: "exp.Expr", name: str) -> "exp.Expr":
+    """What has no name of its own is called by its place."""
+    from sqlglot import exp
+
+    return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)) if name else value
+
+
+def _made_up(given: Given) -> str:
+    if not given.shown:
+        raise CannotTell("the name that Spark makes up for a column counts, and is not known here")
+    return given.shown
+
+
+def _declared(variable: "exp.Expr", written: str) -> str:
+    """Which of two spellings a field is called by is Spark's secret: both count."""
+    return variable.name if variable.name == written else f"{variable.name} {written}"
+
+
+def _root(dot: "exp.Expr") -> "exp.Expr":
+    from sqlglot import exp
+
+    while isinstance(dot, exp.Dot):
+        dot = dot.this
+    return dot

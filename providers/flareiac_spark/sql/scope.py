@@ -1,11 +1,16 @@
 """What does a column's name mean inside one SELECT?"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from flareiac_spark.sql.functions import WINDOWS
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+TYPE: Final = "type"
+"""In the meta of a column that is read as it is: its type."""
 
 Through = Callable[["exp.Expr", tuple[int, str]], "exp.Expr"]
 """What an operator makes of an expression of its input (and of its place there)."""
@@ -19,10 +24,12 @@ class CannotTell(Exception):
 class Given:
     """A column that a relation gives; or, ``open``, all columns of one whose columns are not known, but ``without``.
 
+    ``name`` is in lower case, ``shown`` as Spark would show it: a struct that is made of the column takes it as a field's name.
     ``expr`` of an open one is a column named ``*``.
     """
 
     name: str
+    shown: str
     expr: "exp.Expr"
     step: str
     place: tuple[int, str]
@@ -31,15 +38,7 @@ class Given:
     through: tuple[Through, ...] = ()
 
     def passed(self, step: Through) -> "Given":
-        return Given(
-            name=self.name,
-            expr=self.expr,
-            step=self.step,
-            place=self.place,
-            open=self.open,
-            without=self.without,
-            through=(*self.through, step),
-        )
+        return replace(self, through=(*self.through, step))
 
     def value(self, name: str) -> "exp.Expr":
         """The expression of one column, ``name`` counting for an open one only."""
@@ -83,24 +82,51 @@ class Source:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Scope:
-    """``merged``: the columns of USING, which stand for both sides."""
+    """``merged``: the columns of USING, which stand for both sides; ``shown``: their names as Spark shows them."""
 
     sources: list[Source]
     merged: "dict[str, exp.Expr]" = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
     outer: "Scope | None" = None
 
     def find(self, parts: Sequence[str]) -> "exp.Expr | None":
-        """The meaning of ``a.b.c``; what stands behind the column is read as fields of it."""
+        """The meaning of ``a.b.c`` as written; what stands behind the column is read as fields of it, in the case in which it is written,
+        since the keys of a map and the paths of a variant mind it."""
+        lower = [part.lower() for part in parts]
         for length in range(min(len(parts) - 1, 3), 0, -1):
-            sources = [source for source in self.sources if source.answers(parts[:length])]
+            sources = [source for source in self.sources if source.answers(lower[:length])]
             if len(sources) > 1:
                 raise CannotTell(f"{'.'.join(parts[:length])} names two relations")
-            if sources and (found := sources[0].find(parts[length])) is not None:
-                return _fields(found, parts[length + 1 :])
-        found = self._unqualified(parts[0])
+            if sources and (found := sources[0].find(lower[length])) is not None:
+                return fields_of(found, parts[length + 1 :])
+        found = self._unqualified(lower[0])
         if found is not None:
-            return _fields(found, parts[1:])
+            return fields_of(found, parts[1:])
         return self.outer.find(parts) if self.outer else None
+
+    def starred(self, star: "exp.Expr") -> list[Given]:
+        """What ``*``, ``t.*`` and ``* EXCEPT (a)`` stand for, in order."""
+        from sqlglot import exp
+
+        inner = star if isinstance(star, exp.Star) else star.this
+        if any(value for name, value in inner.args.items() if name != "except_"):
+            raise CannotTell("a star that renames is not read here")
+        dropped = frozenset(column.name.lower() for column in inner.args.get("except_") or ())
+        qualifier = [part.name.lower() for part in star.parts[:-1]] if isinstance(star, exp.Column) else []
+        sources = [source for source in self.sources if not qualifier or source.answers(qualifier)]
+        if not sources:
+            raise CannotTell("a star over an unknown relation")
+        found = list[Given]()
+        if not qualifier:
+            merged = {name: expr for name, expr in self.merged.items() if name not in dropped}
+            found += [Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, "")) for name, expr in merged.items()]
+            dropped |= self.merged.keys()
+        for each in (each for source in sources for each in source.given):
+            if each.open:
+                found.append(replace(each, without=each.without | dropped))
+            elif each.name not in dropped:
+                found.append(each)
+        return found
 
     def surely(self, name: str) -> bool:
         """Whether some relation is known to give this column."""
@@ -119,10 +145,23 @@ class Scope:
         return candidates[0].find(name) if candidates else None
 
 
-def _fields(column: "exp.Expr", names: Sequence[str]) -> "exp.Expr":
+def fields_of(column: "exp.Expr", names: Sequence[str]) -> "exp.Expr":
+    """``column.a.b``."""
     from sqlglot import exp
 
-    found = column
+    found, any_case = column, is_struct(column)
     for name in names:
-        found = exp.Dot(this=found, expression=exp.to_identifier(name))
+        found = exp.Dot(this=found, expression=exp.to_identifier(name.lower() if any_case else name))
     return found
+
+
+def is_struct(expr: "exp.Expr") -> bool:
+    """Whether it is known to hold structs alone, to their depth: the case of a field's name says nothing then."""
+    from sqlglot import exp
+
+    while isinstance(expr, exp.Dot):
+        expr = expr.this
+    if isinstance(expr, exp.Anonymous):
+        return expr.name.lower() in WINDOWS
+    kind = str(expr.meta.get(TYPE, ""))
+    return kind.startswith("struct<") and not any(keyed in kind for keyed in ("map<", "variant"))

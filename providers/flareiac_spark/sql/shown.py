@@ -24,7 +24,7 @@ def _readable(expr: "exp.Expr", composed: Composed) -> "exp.Expr":
             return _column(node, composed)
         if isinstance(node, exp.Anonymous) and node.name == "@nullable":
             return _readable(node.expressions[0], composed)
-        if isinstance(node, exp.Anonymous) and node.name == "@query":
+        if isinstance(node, exp.Anonymous) and node.name in ("@query", "@random_query"):
             return exp.Anonymous(this="query", expressions=[])
         if isinstance(node, exp.Anonymous) and isinstance(node.this, exp.Identifier):
             node.set("this", node.name)

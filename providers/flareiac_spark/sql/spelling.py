@@ -1,10 +1,15 @@
 """One spelling for expressions of one meaning."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from flareiac_spark.sql.negation import is_stable
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+VARIABLE: Final = "variable"
+"""In the meta of an identifier that stands for a lambda's variable: its place."""
 
 Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
@@ -20,20 +25,34 @@ def spell(node: "exp.Expr", named: Namer) -> str:
         case exp.Column():
             return named(node.table, node.name)
         case exp.Identifier():
-            return node.name.lower()
+            return f"variable {node.meta[VARIABLE]}" if VARIABLE in node.meta else node.name
         case exp.Literal():
             return repr(node.name) if node.is_string else node.name.lower()
         case exp.And() | exp.Or():
-            operands = sorted({spell(part, named) for part in operands_of(node)})
-            return f"{node.key}({', '.join(operands)})"
-        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ():
+            operands = [spell(part, named) for part in operands_of(node)]
+            return f"{node.key}({', '.join(sorted(set(operands)) if is_stable(node) else operands)})"
+        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.Add() | exp.Mul():
             return f"{node.key}({', '.join(sorted((spell(node.left, named), spell(node.right, named))))})"
+        case exp.GT() | exp.GTE():
+            return f"{'lt' if isinstance(node, exp.GT) else 'lte'}({spell(node.right, named)}, {spell(node.left, named)})"
+        case exp.LT() | exp.LTE():
+            return f"{node.key}({spell(node.left, named)}, {spell(node.right, named)})"
+        case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
+            listed = sorted({spell(each, named) for each in node.expressions})
+            rest = [
+                f"{key}={_value(value, named)}" for key, value in sorted(node.args.items()) if value and key not in ("this", "expressions")
+            ]
+            return f"in<{spell(node.this, named)}, {listed}, {rest}>"
+        case exp.Case():
+            return f"case<{', '.join(_cases(node, named))}>"
         case exp.Anonymous():
             return f"{node.name.lower()}({', '.join(_arguments(node, named))})"
+        case exp.Alias():
+            return f"{spell(node.this, named)} as {node.alias!r}"
         case exp.Var():
             return node.name.lower()
         case exp.DataType():
-            return str(node.sql(dialect="spark")).lower()
+            return str(node.sql(dialect="spark"))  # names of fields in their case
         case _:
             parts = [f"{key}={_value(value, named)}" for key, value in sorted(node.args.items()) if value not in (None, False, [])]
             return f"{node.key}<{', '.join(parts)}>"
@@ -65,6 +84,23 @@ def operands_of(node: "exp.Expr") -> "list[exp.Expr]":
 def _arguments(call: "exp.Anonymous", named: Namer) -> list[str]:
     arguments = [spell(argument, named) for argument in call.expressions]
     return ["*"] if call.name.lower() == "count" and arguments in (["star<>"], ["1"]) else arguments
+
+
+def _cases(case: "exp.Case", named: Namer) -> list[str]:
+    """``CASE a WHEN b`` compares a with b, and ELSE NULL says nothing."""
+    from sqlglot import exp
+
+    subject, default = case.args.get("this"), case.args.get("default")
+    conditions = [
+        exp.EQ(this=subject.copy(), expression=each.this.copy()) if subject is not None else each.this for each in case.args["ifs"]
+    ]
+    if subject is not None and not is_stable(subject):
+        conditions = [exp.Tuple(expressions=[each.left, each.right]) for each in conditions]
+    found = [
+        f"{spell(condition, named)}: {spell(each.args['true'], named)}"
+        for condition, each in zip(conditions, case.args["ifs"], strict=True)
+    ]
+    return found if default is None or isinstance(default, exp.Null) else [*found, f"else {spell(default, named)}"]
 
 
 def _value(value: object, named: Namer) -> str:

@@ -7,7 +7,7 @@ sqlglot's own Spark reading has one node for several functions (``size`` and ``a
 import re
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac_spark.sql.parse import quoted_windows
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SYNTAX = {"CAST", "CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST"}
 """Calls with words between their arguments."""
+_KEYWORDS: Final = frozenset({"select", "from", "where", "group by", "having", "order by", "as", "on", "and", "or", "not"})
 
 
 @lru_cache(maxsize=4096)
@@ -33,7 +34,10 @@ def verbatim(sql: str) -> "exp.Query | None":
 
 @lru_cache(maxsize=256)
 def words(sql: str) -> tuple[tuple[str, str], ...] | None:
-    """The tokens without layout and comments, keywords and names in one case. None: not even those can be told."""
+    """The tokens without layout and comments, plain keywords in one case. None: not even those can be told.
+
+    Names keep theirs: a struct's field, a map's key and a variant's path mind it.
+    """
     import sqlglot
     from sqlglot.tokenizer_core import TokenType
 
@@ -41,11 +45,12 @@ def words(sql: str) -> tuple[tuple[str, str], ...] | None:
         tokens = sqlglot.tokenize(sql, dialect="spark")
     except Exception:  # noqa: BLE001 - what the tokenizer does not know is no error of ours
         return None
-    plain = {TokenType.VAR, TokenType.IDENTIFIER}
     return tuple(
         (token.token_type.name, sql[token.start : token.end + 1])
         if token.token_type.name.endswith("STRING")
-        else ("" if token.token_type in plain else token.token_type.name, token.text.lower())
+        else ("", token.text)
+        if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        else (token.token_type.name, token.text.lower() if token.text.lower() in _KEYWORDS else token.text)
         for token in tokens
     )
 

@@ -1,0 +1,48 @@
+"""What does NOT mean in front of an expression that has an opposite? As Spark's optimizer says it."""
+
+from typing import TYPE_CHECKING
+
+from flareiac_spark.sql.functions import UNSTABLE
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def negated(expr: "exp.Expr") -> "exp.Expr":
+    """``NOT (a < b)`` is ``a >= b``, ``NOT (a OR b)`` is ``NOT a AND NOT b``: also of nulls."""
+    from sqlglot import exp
+
+    opposite: dict[type[exp.Expr], type[exp.Expr]] = {
+        exp.LT: exp.GTE,
+        exp.LTE: exp.GT,
+        exp.GT: exp.LTE,
+        exp.GTE: exp.LT,
+        exp.EQ: exp.NEQ,
+        exp.NEQ: exp.EQ,
+    }
+    match bare(expr):
+        case exp.Not(this=inner):
+            return bare(inner)
+        case exp.LT() | exp.LTE() | exp.GT() | exp.GTE() | exp.EQ() | exp.NEQ() as found:
+            return opposite[type(found)](this=found.left, expression=found.right)
+        case exp.And() | exp.Or() as found if is_stable(found):
+            kind = exp.Or if isinstance(found, exp.And) else exp.And
+            return exp.Paren(this=kind(this=negated(found.left), expression=negated(found.right)))
+        case found:
+            return exp.Not(this=exp.Paren(this=found) if isinstance(found, exp.And | exp.Or) else found)
+
+
+def bare(expr: "exp.Expr") -> "exp.Expr":
+    """Without parentheses."""
+    from sqlglot import exp
+
+    while isinstance(expr, exp.Paren):
+        expr = expr.this
+    return expr
+
+
+def is_stable(expr: "exp.Expr") -> bool:
+    """Whether it does not matter how often and where it is evaluated."""
+    from sqlglot import exp
+
+    return not any(call.name.lower() in UNSTABLE for call in expr.find_all(exp.Anonymous))
