@@ -1,5 +1,6 @@
 """Jobs in one application: what they write, what a change of one does to the others, how they fail."""
 
+import shutil
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -217,6 +218,21 @@ def test_a_null_in_a_required_column_fails_the_batch_and_the_budget_ends_it(runn
     assert "null in the required column delay of lake.demo.strict" in job.last_error.message
     assert len(lake.rows("strict")) == 1
     assert is_alive(lake.control.read_status())
+
+
+def test_a_checkpoint_that_is_lost_while_its_query_runs_is_not_begun_again(running: Lake) -> None:
+    lake = running
+    uuid = lake.table("robbed", *FLIGHTS)
+    spec = stream(lake, "robbed", "SELECT * FROM raw", FLIGHTS, uuid, restart={"max_failures": 5, "within_ms": 600000, "backoff_ms": 100})
+    lake.drop_file("in_robbed", "a", [flight(1)])
+    lake.put(spec)
+    lake.until("job.robbed", lambda job: bool(job.queries) and job.queries[0].batch is not None)
+    shutil.rmtree(lake.root / "checkpoints" / "robbed")
+    lake.drop_file("in_robbed", "b", [flight(2)])
+    failed = lake.until_phase("job.robbed", "failed")
+    assert failed.last_error is not None
+    assert (failed.last_error.error_class, failed.last_error.permanent) == ("CHECKPOINT_LOST", True)
+    assert [row["ts"].minute for row in lake.rows("robbed")] in ([1], [1, 2])
 
 
 def test_a_checkpoint_has_one_user(running: Lake) -> None:

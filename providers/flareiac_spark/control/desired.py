@@ -19,12 +19,16 @@ class ApplicationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredJob:
-    """``spec`` stays plain JSON here, so that one job that can not be understood hides no other. A raised ``nonce`` asks for a restart."""
+    """``spec`` stays plain JSON here, so that one job that can not be understood hides no other. A raised ``nonce`` asks for a restart.
+
+    ``queries``: the query that each checkpoint must hold, by folder, as the state knows it. A start on anything else is refused.
+    """
 
     digest: str
     spec: Mapping[str, Any]
     state: Literal["running", "stopped"] = "running"
     nonce: int = 0
+    queries: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ class Application:
         self._settings = ApplicationSettings()
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
+        self._queries: dict[str, Mapping[str, str]] = {}
         self._ahead: dict[str, preparation.Preparation] = {}
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
@@ -219,7 +220,7 @@ class Application:
     def _settle(self) -> None:
         for address, runner in tuple(self._runners.items()):
             if runner.has_ended:
-                self._finished[address] = runner.status
+                self._finished[address], self._queries[address] = runner.status, runner.queries
                 del self._runners[address]
 
     def _act(self, around: Surroundings, started: Started) -> None:
@@ -236,7 +237,8 @@ class Application:
                 case Start(address):
                     self._finished.pop(address, None)
                     log = logs.logger(f"job.{address}", self._control.job_log(address))
-                    self._runners[address] = JobRunner(address, wanted[address], around, log, self._prepared(address, wanted[address]))
+                    ahead, queries = self._prepared(address, wanted[address]), self._queries.get(address)
+                    self._runners[address] = JobRunner(address, wanted[address], around, log, ahead, queries)
                     self._runners[address].start()
                 case Stop(address):
                     self._log.info("stopping %s", address)
@@ -244,6 +246,8 @@ class Application:
                     self._prepare(address, wanted.get(address), started)
                 case Forget(address):
                     del self._finished[address]
+        # A job that is wanted again after its removal may have a new checkpoint in the old place.
+        self._queries = {address: queries for address, queries in self._queries.items() if address in wanted}
         self._ahead = {address: ahead for address, ahead in self._ahead.items() if address in self._runners}
 
     def _prepare(self, address: str, job: DesiredJob | None, started: Started) -> None:

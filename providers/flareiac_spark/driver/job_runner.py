@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from logging import Logger
 from typing import Any
@@ -15,6 +15,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of, stack_of
 from flareiac_spark.driver.preparation import Preparation
 from flareiac_spark.driver.spark_session import activate
+from flareiac_spark.driver.start_guard import checkpoints_of, prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 
 
@@ -29,11 +30,22 @@ class Surroundings:
 
 
 class JobRunner(threading.Thread):
-    """``status`` may be read at any time from any thread; it is replaced as a whole. ``ahead``: what was prepared for the first start."""
+    """``status`` may be read at any time from any thread; it is replaced as a whole. ``ahead``: what was prepared for the first start.
 
-    def __init__(self, address: str, job: DesiredJob, around: Surroundings, log: Logger, ahead: Preparation | None = None) -> None:
+    ``queries``: the query that ran on each checkpoint, by folder, as far as this process has seen; a start must find them there.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        job: DesiredJob,
+        around: Surroundings,
+        log: Logger,
+        ahead: Preparation | None = None,
+        queries: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name=f"job {address}", daemon=True)
-        self.address, self.job = address, job
+        self.address, self.job, self.queries = address, job, dict(queries or {})
         self.status = JobStatus(phase="pending", digest=job.digest, nonce=job.nonce, since=time.time())
         self._around, self._log, self._stop_asked = around, log, threading.Event()
         self._budget: Budget | None = None
@@ -49,7 +61,8 @@ class JobRunner(threading.Thread):
         return self._ended.is_set() or not self.is_alive()
 
     def revise(self, job: DesiredJob) -> None:
-        """Takes in what may differ between two jobs of one digest: the restart budget."""
+        """Takes in what may differ between two jobs of one digest: the restart budget, and the queries that its checkpoints must hold."""
+        self.job = replace(self.job, queries=job.queries)
         if job.spec.get("restart") == self.job.spec.get("restart"):
             return
         with contextlib.suppress(ControlError):  # a spec that is not understood is said so at the next start
@@ -89,6 +102,7 @@ class JobRunner(threading.Thread):
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
         try:
             with self._around.checkpoints.used_by(spec):
+                prove_start(spec, {**self.job.queries, **self.queries})
                 result = self._run_once(spec)
         except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
             return self._failed(failure, budget)
@@ -109,7 +123,13 @@ class JobRunner(threading.Thread):
             self._become("running")
             return run_batch(session, spec, self._log)
         ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)
-        done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, self._report, self._log)
+        folders = {output: folder for folder, output in checkpoints_of(spec).items()}
+
+        def report(phase: Any, queries: tuple[QueryStatus, ...]) -> None:
+            self.queries.update({folders[query.output]: query.id for query in queries})
+            self._report(phase, queries)
+
+        done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
         rows = sum(query.input_rows for query in self.status.queries)
         return RunResult(run_id=spec.run_id, snapshot_id=None, rows=rows) if done else None
 

@@ -15,6 +15,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.maintenance import TableLocks, maintain
 from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import run_stream
 
 REBUILD: Final = "flareiac.rebuild"
@@ -115,6 +116,7 @@ def _finish(work: Finish, shop: Workshop) -> None:
     if not (_place(work) / "offsets" / str(work.batch)).is_file():
         raise Refusal("BATCH_NOT_THERE", f"{work.checkpoint} has no batch {work.batch}: a query that starts there would read all again.")
     with shop.checkpoints.used_by(spec):
+        prove_start(spec, {})
         session = shop.new_session()
         for key, value in spec.conf.items():
             session.conf.set(key, value)

@@ -7,6 +7,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction
 from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_spark.checkpoint import identity
 from flareiac_spark.job.acceptance import token, token_of
 from flareiac_spark.job.changes import JobChange, Mixed, Refused
 from flareiac_spark.job.definition import query_digest, spec_of
@@ -100,13 +101,16 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
     for name, query in sorted((recorded.identity.get("queries") or {}).items()):
         on_disk = facts.checkpoints.get(name)
         used = {query_of(desired, output) for output in desired["outputs"]}
-        if name not in used or not query.get("id") or (on_disk is not None and on_disk.query_id == query["id"]):
+        if name not in used or not query.get("id"):
             continue
-        what = "is gone" if on_disk is None else f"belongs to another query ({on_disk.query_id})"
+        place, found = desired["checkpoint_location"], on_disk.query_id if on_disk is not None else None
+        lost = identity.lost_checkpoint(place, name, known=query["id"], found=found)
+        if lost is None:
+            continue
         return Blocker(
             code="FIK060",
-            summary=f"The checkpoint in {desired['checkpoint_location']} (output {name}) {what}",
-            why=f"Its query {query['id']} kept its offsets there. Without them the job would read all again and repeat its rows.",
+            summary=lost.summary,
+            why=lost.why,
             ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes)[:1]),
         )
     return None

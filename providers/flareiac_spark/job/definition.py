@@ -1,6 +1,6 @@
 """What exactly runs? From canonical attributes and what the world answered about tables to the spec that the application gets. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flareiac.kernel.data import Attributes, Reference, digest
@@ -74,6 +74,12 @@ def query_digest(spec: JobSpec) -> str:
     data = job_spec_to_json(spec)
     outputs = [[output["name"], output["from"], output["mode"]] for output in data["outputs"]]
     return digest([data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs])
+
+
+def by_folder(spec: JobSpec, queries: Mapping[str, str | None]) -> dict[str, str]:
+    """The ids of queries, given by their names, by the folder of the checkpoint that each uses."""
+    names = {output.checkpoint: ALL if spec.foreach_batch else output.name for output in spec.outputs if output.checkpoint is not None}
+    return {folder: query for folder, name in names.items() if (query := queries.get(name))}
 
 
 class _Build:

@@ -4,7 +4,7 @@ Touches control directories, and processes through ``Applications``.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,13 +15,13 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage
-from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_to_json
+from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_from_json, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job import rollback
 from flareiac_spark.job.analyse import analyse
 from flareiac_spark.job.asking import A_WHILE, Asking
 from flareiac_spark.job.code import publish
-from flareiac_spark.job.definition import digest_of, spec_of
+from flareiac_spark.job.definition import by_folder, digest_of, spec_of
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
 from flareiac_spark.job.redirection import finish_redirected, redirected
@@ -41,11 +41,11 @@ class Target:
     digest: str
     nonce: int
     running: bool
+    queries: Mapping[str, str]
 
     def job(self) -> DesiredJob:
-        return DesiredJob(
-            digest=self.digest, spec=job_spec_to_json(self.spec), state="running" if self.running else "stopped", nonce=self.nonce
-        )
+        state: Final = "running" if self.running else "stopped"
+        return DesiredJob(digest=self.digest, spec=job_spec_to_json(self.spec), state=state, nonce=self.nonce, queries=self.queries)
 
 
 class JobDriver:
@@ -137,6 +137,7 @@ class JobDriver:
         if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
             unsettled = self._known(request, target, (trouble(request.address, job, 0, True, ""),))
             return unsettled if unsettled.attributes is not None else None
+        self._note_queries(request.address, planned["application"], target.digest, job)
         return _with_renewal(Applied(attributes=planned, identity=_identity(request, target.digest, job)), self._noted(request, target))
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
@@ -231,7 +232,7 @@ class JobDriver:
         if isinstance(before, str):
             return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, before)))
         engine, recorded = _planned(request)["application"], _recorded(request)
-        entry, restored = replace(before.entry, nonce=target.nonce + 1), False
+        entry, restored = replace(before.entry, nonce=target.nonce + 1, queries={**target.queries, **before.entry.queries}), False
         try:
             request.progress("putting the definition before back")
             self._applications.want(engine, request.references, _with(request.address, replace(target.job(), state="stopped")))
@@ -272,7 +273,8 @@ class JobDriver:
         spec = replace(spec, run_id=digest if planned["mode"] == "batch" else None)
         waits = is_finite(planned) and planned["run"] == "manual"
         nonce = (request.payload or {}).get("nonce", 0)
-        return Target(spec=spec, digest=digest, nonce=nonce, running=not planned["stopped"] and not waits)
+        queries = _queries_known(request, planned, spec)
+        return Target(spec=spec, digest=digest, nonce=nonce, running=not planned["stopped"] and not waits, queries=queries)
 
     def _leave_old_application(self, request: ApplyRequest, engine: Attributes) -> None:
         """A job that moves to another application must have stopped in the old one first."""
@@ -322,11 +324,16 @@ class JobDriver:
             seen = job or (what.of(status) if status else None)
             log = str(control.job_log(request.address))
             return NotApplied(diagnostics=(trouble(request.address, seen, within, request.cancel.is_set(), log),))
+        self._note_queries(request.address, attributes["application"], wanted.digest, job)
         if finite:
             self._rest(request, attributes)
         return Applied(
             attributes=attributes, identity={**identity, **_identity(request, wanted.digest, job)}, messages=_messages(job, finite)
         )
+
+    def _note_queries(self, address: str, engine: Attributes, digest: str, job: JobStatus) -> None:
+        """The driver proves by them, also one that comes after it, that a checkpoint is still the one that the job ran on."""
+        self._applications.revise(engine, _knowing(address, digest, {query.output: query.id for query in job.queries}))
 
     def _rest(self, request: ApplyRequest, attributes: Attributes) -> None:
         """A completed run is not wanted any more: another start of the application must not do it again."""
@@ -368,6 +375,27 @@ class JobDriver:
         status = read_status(self._applications.control(engine))
         job = status.jobs.get(address) if status else None
         return job is not None and job.phase == "failed"
+
+
+def _queries_known(request: ApplyRequest, planned: Attributes, spec: JobSpec) -> dict[str, str]:
+    """The query that each checkpoint must hold, by folder: what the state recorded of the generation that goes on."""
+    recorded = request.recorded
+    if recorded is None or any(recorded.attributes[name] != planned[name] for name in ("checkpoint_location", "generation")):
+        return {}
+    return by_folder(spec, {name: query.get("id") for name, query in (recorded.identity.get("queries") or {}).items()})
+
+
+def _knowing(address: str, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
+    """What should run, with the queries that a definition has started."""
+
+    def changed(current: Desired) -> Desired:
+        entry = current.jobs.get(address)
+        if entry is None or entry.digest != digest:
+            return current
+        known = by_folder(job_spec_from_json(dict(entry.spec)), queries)
+        return _with(address, replace(entry, queries={**entry.queries, **known}))(current)
+
+    return changed
 
 
 def _with(address: str, job: DesiredJob) -> Callable[[Desired], Desired]:

@@ -78,7 +78,7 @@ def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool
         return error("FIK070", f"{address} was asked to start", "The apply was cancelled before it was stable.", address=address)
     if job is not None and job.phase == "failed":
         text = heart(job) or "The application gives no reason."
-        kind = "It will fail again until its definition changes." if job.last_error and job.last_error.permanent else ""
+        kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
         return error("FIK071", f"{address} failed", f"{text}\n{kind} Its log is {log}.".replace("\n Its", "\nIts"), address=address)
     said = f" Its last error: {heart(job)}." if heart(job) else ""
     return error(

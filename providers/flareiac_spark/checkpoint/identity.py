@@ -1,0 +1,22 @@
+"""Is a checkpoint still the one that a job ran on? The rule, and its words, for the planner and for the driver. Pure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostCheckpoint:
+    """What is wrong with a checkpoint, and what a start would do to it."""
+
+    summary: str
+    why: str
+
+
+def lost_checkpoint(place: str, output: str, *, known: str, found: str | None) -> LostCheckpoint | None:
+    """``known`` is the query that ran there, ``found`` the one that the folder names (None: no query). None if they are the same."""
+    if known == found:
+        return None
+    what = "is gone" if found is None else f"belongs to another query ({found})"
+    return LostCheckpoint(
+        summary=f"The checkpoint in {place} (output {output}) {what}",
+        why=f"Its query {known} kept its offsets there. Without them the job would read all again and repeat its rows.",
+    )

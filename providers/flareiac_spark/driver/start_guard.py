@@ -1,0 +1,60 @@
+"""May a query start now? Proves before every start, the first one and each retry, what a plan proves of what is on disk.
+
+Reads folders; changes nothing. Tables prove their uuids where they are opened. A refusal is permanent: the same start would find the same,
+and a start on an empty checkpoint would read everything again and repeat its rows.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
+from flareiac_spark.checkpoint.identity import lost_checkpoint
+from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput
+from flareiac_spark.driver.refusal import Refusal
+
+CHECKPOINT_LOST = "CHECKPOINT_LOST"
+_PATTERN = re.compile(r"[*?\[{]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
+    """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
+    for folder, output in checkpoints_of(spec).items():
+        _prove_checkpoint(folder, output, known.get(folder))
+    for name, path in _source_folders(spec):
+        if not path.exists():
+            why = f"The folder {path}, which the input {name!r} reads, does not exist. Create it, or put it back where it was."
+            raise Refusal("SOURCE_FOLDER_NOT_FOUND", why)
+
+
+def checkpoints_of(spec: JobSpec) -> dict[str, str]:
+    """The folder of each checkpoint, and the name of the query that uses it (its output, ``all`` where one query feeds all outputs)."""
+    return {output.checkpoint: "all" if spec.foreach_batch else output.name for output in spec.outputs if output.checkpoint is not None}
+
+
+def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
+    path = Path(folder.removeprefix("file://"))
+    try:
+        found = read_checkpoint(path)
+    except Damaged as damage:
+        why = f"The checkpoint of output {output} is damaged: {damage}. Put back the newest copy of it, or raise its generation."
+        raise Refusal("CHECKPOINT_DAMAGED", why) from None
+    if known is None:
+        return
+    lost = lost_checkpoint(folder, output, known=known, found=found.query_id if found is not None else None)
+    if lost is not None:
+        why = f"{lost.summary}. {lost.why} Put the folder back where it was; flareiac plan names the other ways out (FIK060)."
+        raise Refusal(CHECKPOINT_LOST, why)
+
+
+def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:
+    """Local folders and files that are read by name. A pattern may match later."""
+    for item in spec.inputs:
+        match item:
+            case StreamInput(source=FilesSource(path=path)) | FilesInput(path=path):
+                local = path.removeprefix("file://")
+                if not _PATTERN.search(local) and not _SCHEME.match(local):
+                    yield item.name, Path(local)
+            case _:
+                pass

@@ -1,0 +1,147 @@
+"""Every start of a query, and every retry, finds the checkpoint and the folders that its job ran on; else the job fails for good."""
+
+import json
+import logging
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac_spark.control import DesiredJob, ErrorHeart, JobStatus, QueryStatus
+from flareiac_spark.driver import job_runner
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.job_runner import JobRunner, Surroundings
+from flareiac_spark.driver.stream_run import Ready
+
+
+class World:
+    """One job, its checkpoint and its source folder; ``attempts`` say what Spark does at each start that gets so far."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.checkpoint, self.source = root / "checkpoints" / "copy" / "g0001", root / "landing"
+        self.source.mkdir()
+        self.starts = 0
+        self.attempts: list[Callable[[], None]] = []
+        monkeypatch.setattr(job_runner, "make_ready", lambda *_arguments: Ready(None, ()))
+        monkeypatch.setattr(job_runner, "run_ready", self._run)
+
+    def query(self, name: str) -> None:
+        """What a query leaves in the checkpoint."""
+        self.checkpoint.mkdir(parents=True, exist_ok=True)
+        (self.checkpoint / "metadata").write_text(json.dumps({"id": name}))
+
+    def spec(self) -> dict[str, Any]:
+        source = {"kind": "files", "path": str(self.source), "format": "json", "columns": [{"name": "id", "type": "long"}]}
+        output = {"name": "copy", "from": "s", "identifier": ["lake", "demo", "copy"], "mode": "append", "columns": []}
+        return {
+            "address": "job.copy",
+            "mode": "stream",
+            "inputs": [{"name": "raw", "kind": "stream", "source": source}],
+            "steps": [{"name": "s", "sql": "SELECT id FROM raw"}],
+            "outputs": [{**output, "checkpoint": str(self.checkpoint)}],
+            "restart": {"max_failures": 5, "within_ms": 3_600_000, "backoff_ms": 1},
+        }
+
+    def run(self, queries: dict[str, str] | None = None, seen: dict[str, str] | None = None) -> JobStatus:
+        """The last status of the job: the runner's own thread is not used."""
+        around = Surroundings(new_session=lambda: None, checkpoints=Checkpoints(), graceful_seconds=lambda: 0.0, changed=lambda: None)
+        job = DesiredJob(digest="d", spec=self.spec(), queries=queries or {})
+        self.runner = JobRunner("job.copy", job, around, logging.getLogger("test"), queries=seen)
+        self.runner.run()
+        return self.runner.status
+
+    def _run(self, _ready: Ready, _spec: Any, _stop: threading.Event, _graceful: Any, report: Any, _log: Any) -> bool:
+        self.starts += 1
+        found = json.loads((self.checkpoint / "metadata").read_text())["id"] if (self.checkpoint / "metadata").exists() else "q-new"
+        self.query(found)
+        report("running", (QueryStatus(output="copy", id=found, run_id="r"),))
+        self.attempts.pop(0)()
+        return True
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def error_of(status: JobStatus) -> ErrorHeart:
+    assert status.last_error is not None
+    return status.last_error
+
+
+def fails(after: Callable[[], object] = lambda: None) -> Callable[[], None]:
+    def attempt() -> None:
+        after()
+        raise RuntimeError("FileNotFoundException: .../sources/0")
+
+    return attempt
+
+
+def done() -> None:
+    return
+
+
+def test_a_retry_on_a_lost_checkpoint_fails_for_good(world: World) -> None:
+    world.attempts = [fails(lambda: shutil.rmtree(world.checkpoint)), done]
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 1)
+    error = error_of(status)
+    assert (error.error_class, error.permanent) == ("CHECKPOINT_LOST", True)
+    assert "is gone. Its query q-new kept its offsets there" in error.message
+    assert "FIK060" in error.message
+
+
+def test_a_retry_on_the_checkpoint_of_another_query_fails_for_good(world: World) -> None:
+    world.attempts = [fails(lambda: world.query("q-other")), done]
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 1)
+    assert "belongs to another query (q-other)" in error_of(status).message
+
+
+def test_a_retry_on_the_same_checkpoint_goes_on(world: World) -> None:
+    world.attempts = [fails(), fails(), done]
+    assert world.run().phase == "completed"
+    assert world.starts == 3
+
+
+def test_a_first_start_finds_what_the_state_knows(world: World) -> None:
+    """After the driver died nothing else remembers the query."""
+    world.attempts = [done]
+    status = world.run(queries={str(world.checkpoint): "q-1"})
+    assert (status.phase, world.starts) == ("failed", 0)
+    world.query("q-1")
+    assert world.run(queries={str(world.checkpoint): "q-1"}).phase == "completed"
+
+
+def test_another_runner_of_the_job_finds_what_the_one_before_saw(world: World) -> None:
+    world.attempts = [done, done]
+    world.run()
+    seen = world.runner.queries
+    assert seen == {str(world.checkpoint): "q-new"}
+    shutil.rmtree(world.checkpoint)
+    assert world.run(seen=seen).phase == "failed"
+
+
+def test_half_of_a_checkpoint_is_never_started_on(world: World) -> None:
+    """Spark takes a new query id there, and goes on with the offsets of the old query."""
+    (world.checkpoint / "offsets").mkdir(parents=True)
+    (world.checkpoint / "offsets" / "0").write_text("v1\n{}\n{}")
+    world.attempts = [done]
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 0)
+    assert error_of(status).error_class == "CHECKPOINT_DAMAGED"
+
+
+def test_a_missing_source_folder_is_named_and_final(world: World) -> None:
+    world.attempts = [fails(lambda: shutil.rmtree(world.source)), done]
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 1)
+    assert f"The folder {world.source}, which the input 'raw' reads, does not exist" in error_of(status).message
+
+
+def test_a_new_checkpoint_is_started_from_its_beginning(world: World) -> None:
+    world.attempts = [done]
+    assert world.run().phase == "completed"
