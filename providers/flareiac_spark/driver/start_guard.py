@@ -4,16 +4,18 @@ Reads folders; changes nothing. Tables prove their uuids where they are opened. 
 and a start on an empty checkpoint would read everything again and repeat its rows.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
-from flareiac_spark.checkpoint.identity import lost_checkpoint
 from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput
+from flareiac_spark.control.atomic_files import read_json
+from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.refusal import Refusal
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
+CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
 _PATTERN = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -35,17 +37,43 @@ def checkpoints_of(spec: JobSpec) -> dict[str, str]:
 
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
     path = Path(folder.removeprefix("file://"))
-    try:
-        found = read_checkpoint(path)
-    except Damaged as damage:
-        why = f"The checkpoint of output {output} is damaged: {damage}. Put back the newest copy of it, or raise its generation."
-        raise Refusal("CHECKPOINT_DAMAGED", why) from None
+    found = _query_in(path, output)
     if known is None:
         return
-    lost = lost_checkpoint(folder, output, known=known, found=found.query_id if found is not None else None)
+    lost = lost_checkpoint(folder, output, known=known, found=found)
     if lost is not None:
         why = f"{lost.summary}. {lost.why} Put the folder back where it was; flareiac plan names the other ways out (FIK060)."
         raise Refusal(CHECKPOINT_LOST, why)
+
+
+def _query_in(path: Path, output: str) -> str | None:
+    """The query that a checkpoint names, None before the first start. Raises ``Refusal``."""
+    metadata = path / "metadata"
+    try:
+        found = json.loads(metadata.read_text(encoding="utf-8"))["id"]
+    except FileNotFoundError:
+        _refuse_half_a_copy(path, output)
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as failure:
+        raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"{metadata} cannot be read ({failure})")) from None
+    return str(found)
+
+
+def _refuse_half_a_copy(path: Path, output: str) -> None:
+    """Without ``metadata`` Spark takes a new query id and goes on with the offsets of the old query, unless they were prepared for it."""
+    logs = [log for log in ("offsets", "commits") if (path / log).is_dir() and any(item.name.isdigit() for item in (path / log).iterdir())]
+    if logs and not _is_prepared(path):
+        raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"{path / 'metadata'} is missing, and {' and '.join(logs)} are there"))
+
+
+def _is_prepared(path: Path) -> bool:
+    """Whether a new generation was prepared in this folder, by the note beside it."""
+    note = read_json(path.with_name(f".{path.name}.starts.json"))
+    return isinstance(note, dict) and isinstance(note.get("seeded"), dict)
+
+
+def _damaged(output: str, what: str) -> str:
+    return f"The checkpoint of output {output} is damaged: {what}. Put back a whole copy of the folder, or raise its generation."
 
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:

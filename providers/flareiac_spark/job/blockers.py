@@ -7,7 +7,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction
 from flareiac.sdk.provider import PlanRequest, Present
-from flareiac_spark.checkpoint import identity
+from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.job.acceptance import token, token_of
 from flareiac_spark.job.changes import JobChange, Mixed, Refused
 from flareiac_spark.job.definition import query_digest, spec_of
@@ -104,7 +104,7 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
         if name not in used or not query.get("id"):
             continue
         place, found = desired["checkpoint_location"], on_disk.query_id if on_disk is not None else None
-        lost = identity.lost_checkpoint(place, name, known=query["id"], found=found)
+        lost = lost_by(place, name, known=query["id"], found=found)
         if lost is None:
             continue
         return Blocker(
