@@ -8,6 +8,9 @@ from flareiac.app.plan import PlanRequest, plan
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.model.plan import Plan
+from flareiac.planning.drifted import drifted
+from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.changes import Origin
 from flareiac.sdk.provider import Missing, Observation, Present
 
@@ -24,21 +27,26 @@ class Found:
 def drift(bench: Bench, request: PlanRequest) -> Found:
     """Compares what is recorded with what is there. Raises ``Failure`` when the state can not be read."""
     report = plan(bench, request)
-    if report.plan is None:
+    if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
+    return Found(drift=compared(report.plan, report.inputs, report.recorded), diagnostics=report.diagnostics, sources=report.sources)
+
+
+def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
+    """What differs from what was recorded. ``recorded``: how many resources the state holds. Pure."""
+    found = drifted(inputs)
     entries: list[DriftEntry] = []
-    for item in report.plan.resources:
-        observed = report.observations.get(item.address)
+    for item in made.resources:
+        observed = inputs.observations.get(item.address)
         if item.recorded is None:
             continue
-        if item.proposal.drift:
+        if texts := item.proposal.drift or found.get(item.address, ()):
             kind = DriftClass.MISSING if isinstance(observed, Missing) else DriftClass.CHANGED
             changes = tuple(change for change in item.proposal.changes if change.origin in (Origin.DRIFT, Origin.BOTH))
-            entries.append(DriftEntry(address=item.address, kind=kind, texts=item.proposal.drift, changes=changes))
+            entries.append(DriftEntry(address=item.address, kind=kind, texts=texts, changes=changes))
         entries.extend(_extra(item.address, observed))
-    checked = sum(1 for item in report.plan.resources if item.recorded is not None)
-    told = DriftReport(entries=tuple(entries), checked=checked, unchecked=report.recorded - checked)
-    return Found(drift=told, diagnostics=report.diagnostics, sources=report.sources)
+    checked = sum(1 for item in made.resources if item.recorded is not None)
+    return DriftReport(entries=tuple(entries), checked=checked, unchecked=recorded - checked)
 
 
 def _extra(address: str, observed: Observation | None) -> list[DriftEntry]:

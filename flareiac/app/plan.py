@@ -49,6 +49,8 @@ class PlanReport:
     observations: Mapping[str, Observation] = field(default_factory=dict)
     recorded: int = 0
     """How many resources the state holds."""
+    inputs: Inputs | None = None
+    """What the plan was made from."""
 
 
 def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
@@ -83,6 +85,7 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
         configuration=configuration,
         observations=observations,
         recorded=len(loaded.snapshot.resources),
+        inputs=inputs,
     )
 
 

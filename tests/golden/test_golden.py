@@ -15,17 +15,20 @@ from pathlib import Path
 import pytest
 
 from flareiac.app.discovery import installed
+from flareiac.app.drift import compared
 from flareiac.config.files import ModuleFiles
 from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.graph import closure
+from flareiac.model.drift import DriftClass
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_text import plan_text
+from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
 from tests.support.txtar import Archive, format_txtar, parse_txtar
 
@@ -51,18 +54,8 @@ def outcome(archive: Archive, root: Path) -> dict[str, str]:
     desired = _configuration(archive.files["main.flare.hcl"], root, diagnostics)
     made: Plan | None = None
     if not diagnostics.has_errors:
-        snapshot, observations = _world(archive, root, desired)
-        observations.update({address: Missing() for address in options.get("missing", ())})
         made = make_plan(
-            Inputs(
-                desired=desired.desired,
-                snapshot=snapshot,
-                observations=observations,
-                types=installed().registry.types,
-                project=_project(root),
-                time=options.get("time", 0.0),
-                figures=json.loads(archive.files.get("figures.json", "{}")),
-            ),
+            _inputs(archive, root, desired, options),
             Options(
                 destroy=options.get("destroy", False),
                 targets=tuple(options.get("targets", ())),
@@ -78,6 +71,46 @@ def outcome(archive: Archive, root: Path) -> dict[str, str]:
     if len(diagnostics):
         found["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
     return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in found.items()}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if "-- recorded.flare.hcl --" in case.read_text(encoding="utf-8")], ids=lambda case: case.stem
+)
+def test_what_a_plan_would_mend_is_drift(case: Path, tmp_path: Path) -> None:
+    """What a plan of the recorded files blocks, restarts or heals comes from what was observed alone; nothing else is drift."""
+    archive = parse_txtar(case.read_text(encoding="utf-8"))
+    options = json.loads(archive.files.get("options.json", "{}"))
+    diagnostics = Diagnostics()
+    inputs = _inputs(archive, tmp_path, _configuration(archive.files["main.flare.hcl"], tmp_path, diagnostics), options)
+    made = make_plan(inputs, Options(maintenance=Maintenance.EXCLUDE), diagnostics)
+    report = compared(made, inputs, len(inputs.snapshot.resources))
+    recorded = _resources(archive.files["recorded.flare.hcl"], tmp_path).desired
+    alone = make_plan(dataclasses.replace(inputs, desired=recorded), Options(maintenance=Maintenance.EXCLUDE), Diagnostics())
+    mended = {
+        item.address
+        for item in alone.resources
+        if item.recorded is not None and (item.proposal.blockers or item.action not in (Action.NO_OP, Action.RECORD))
+    }
+    told = {entry.address for entry in report.entries if entry.kind in (DriftClass.CHANGED, DriftClass.MISSING)}
+    drifts = {item.address for item in alone.resources if item.proposal.drift}
+    makes_way = {item.address for item in alone.resources if item.disturbances}
+    assert mended - makes_way <= told
+    assert told <= mended | drifts | {item.address for item in made.resources if item.proposal.drift}
+    assert report.drifted or not mended
+
+
+def _inputs(archive: Archive, root: Path, desired: Configuration, options: Attributes) -> Inputs:
+    snapshot, observations = _world(archive, root, desired)
+    observations.update({address: Missing() for address in options.get("missing", ())})
+    return Inputs(
+        desired=desired.desired,
+        snapshot=snapshot,
+        observations=observations,
+        types=installed().registry.types,
+        project=_project(root),
+        time=options.get("time", 0.0),
+        figures=json.loads(archive.files.get("figures.json", "{}")),
+    )
 
 
 def _project(root: Path) -> Project:

@@ -1,0 +1,83 @@
+"""What would a plan of exactly what is recorded do, given what was observed? Whatever it would do is drift. Pure.
+
+The configuration has no part in it: desired is what the last apply recorded. So nothing for which a plan blocks, restarts or heals because
+of what it observed can be missing from the report of ``drift``, whether its planner words it as drift or not.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from flareiac.kernel.addresses import block_type, parse_address
+from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.desired import Desired, DesiredResource, Lifecycle
+from flareiac.model.plan import PlannedResource
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
+from flareiac.sdk.changes import Action, Origin, Proposal
+from flareiac.sdk.provider import ResourceType
+
+
+def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:
+    """What differs from what was recorded, in words, of each resource for which a plan would do something about it."""
+    wanted = recorded_configuration(inputs.snapshot, inputs.types)
+    options = Options(maintenance=Maintenance.EXCLUDE)
+    made = make_plan(replace(inputs, desired=wanted, figures={}), options, Diagnostics())
+    return {item.address: texts for item in made.resources if (texts := _texts(item))}
+
+
+def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]) -> Desired:
+    """What the last applies recorded, as if files said exactly this."""
+    resources: dict[str, DesiredResource] = {}
+    for record in snapshot.resources.values():
+        for address, attributes in record.resolved.items() if record.type in types else ():
+            resources.setdefault(address, _resource(address, attributes, record, types, references_in(attributes)))
+    for record in (item for item in snapshot.resources.values() if item.type in types):
+        found = _resource(record.address, record.attributes, record, types, record.dependencies)
+        resources[record.address] = replace(found, lifecycle=Lifecycle(prevent_destroy=record.protected))
+    return Desired(resources=resources)
+
+
+def references_in(value: Data) -> tuple[str, ...]:
+    """The addresses that a value refers to."""
+    return tuple(dict.fromkeys(_references(value)))
+
+
+def _references(value: Data) -> Iterator[str]:
+    match value:
+        case Reference(address=address):
+            yield address
+        case dict():
+            for item in value.values():
+                yield from _references(item)
+        case list() | tuple():
+            for item in value:
+                yield from _references(item)
+        case _:
+            pass
+
+
+def _resource(
+    address: str, attributes: Data, record: ResourceRecord, types: Mapping[str, ResourceType], dependencies: tuple[str, ...]
+) -> DesiredResource:
+    parsed = parse_address(address)
+    assert parsed is not None, f"the state holds {address}, which is no address"
+    return DesiredResource(
+        address=parsed, provider=record.provider, kind=types[block_type(address)].kind, attributes=attributes, dependencies=dependencies
+    )
+
+
+def _texts(item: PlannedResource) -> tuple[str, ...]:
+    proposal = item.proposal
+    if proposal.drift:
+        return proposal.drift
+    if proposal.blockers:
+        return tuple(blocker.summary for blocker in proposal.blockers)
+    if proposal.action in (Action.NO_OP, Action.RECORD) or item.disturbances:
+        return ()  # what only makes way for a change of something else has not drifted itself
+    return _reasons(proposal)
+
+
+def _reasons(proposal: Proposal) -> tuple[str, ...]:
+    told = (*proposal.reasons, *(step.text for step in proposal.steps))
+    return told or tuple(f"{change.path[0]} differs" for change in proposal.changes if change.origin is not Origin.DEFAULT)
