@@ -259,7 +259,7 @@ def test_a_dropped_column_is_drift(filled: Lake) -> None:
         schema.delete_column("n")
     proposal = filled.apply("table.orders", ORDERS)
     assert proposal.drift == ('column "n" was dropped outside of FlareIaC',)
-    assert [step.text for step in proposal.steps] == ["add column n int"]
+    assert [step.text for step in proposal.steps] == ["add column n int again, under another field id"]
 
 
 def test_desired_that_the_world_has_already_is_only_recorded(filled: Lake) -> None:

@@ -125,7 +125,8 @@ def _folded(changes: Iterable[AttributeChange], new: Attributes, old: Attributes
             done.add(whole)
             texts = [_column_text(record, whole) for record in (new, old, live)]
             origin = Origin.DRIFT if texts[0] == texts[1] else Origin.BOTH if _drifted(texts) else Origin.CONFIG
-            note = Effect.LOSES_DATA if texts[0] is ABSENT else Effect.METADATA
+            returns = texts[2] is ABSENT and texts[1] is not ABSENT
+            note = Effect.LOSES_DATA if texts[0] is ABSENT or returns else Effect.METADATA
             yield AttributeChange(path=("column", whole), origin=origin, old=texts[1], new=texts[0], live=texts[2], note=note)
 
 

@@ -45,6 +45,8 @@ class AddColumn:
     comment: str | None
     after: str | None
     default: Data = None
+    returns: bool = False
+    """It was dropped outside of FlareIaC: rows written before have values under its old field id only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ from flareiac_iceberg.table.changes import (
     UpgradeFormat,
     WidenType,
 )
-from flareiac_iceberg.table.rename import Renames, declared_steps, find, spec_after
+from flareiac_iceberg.table.rename import Renames, declared_steps, find, path_after, spec_after
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, TableSpec, children, is_inside, parent_of, type_at
 
 
@@ -63,6 +63,8 @@ class Difference:
     recorded: TableSpec
     ended: tuple[str, ...] = ()
     """Declared tags whose time ran out."""
+    reborn: tuple[str, ...] = ()
+    """Declared columns that are there under another field id than recorded."""
 
 
 def difference(desired: TableSpec, recorded: Known, observed: Known) -> Difference:
@@ -85,7 +87,15 @@ def difference(desired: TableSpec, recorded: Known, observed: Known) -> Differen
     changes += _settings(desired, was, there, set(recorded.defaults) - set(observed.defaults))
     changes += branches.changes(desired, was, there, recorded.tags, observed.gone)
     ended = branches.ended(desired, there, recorded.tags, observed.gone)
-    return Difference(changes=tuple(changes), renames=renames, observed=there, recorded=was, ended=ended)
+    reborn = _reborn(desired, recorded, observed, renames)
+    return Difference(changes=tuple(changes), renames=renames, observed=there, recorded=was, ended=ended, reborn=reborn)
+
+
+def _reborn(desired: TableSpec, recorded: Known, observed: Known, renames: Renames) -> tuple[str, ...]:
+    before = {path_after(path, declared_steps(desired.renamed)): field_id for path, field_id in recorded.field_ids.items()}
+    steps = (*renames.declared, *renames.undone)
+    now = {path_after(path, steps): field_id for path, field_id in observed.field_ids.items()}
+    return tuple(_topmost([path for path in desired.columns or () if path in before and now.get(path, before[path]) != before[path]]))
 
 
 def _columns(desired: Mapping[str, Column], recorded: Mapping[str, Column], observed: Mapping[str, Column]) -> Iterable[Change]:
@@ -93,7 +103,7 @@ def _columns(desired: Mapping[str, Column], recorded: Mapping[str, Column], obse
     left = [path for path in observed if not any(is_inside(path, item) for item in dropped)]
     added = _topmost([path for path in desired if path not in observed])
     yield from (DropColumn(path=path) for path in dropped)
-    yield from _arranged(desired, left, added)
+    yield from _arranged(desired, left, added, recorded)
     for path, column in desired.items():
         if path in observed:
             yield from _column(path, column, observed[path])
@@ -111,16 +121,18 @@ def _ancestors(path: str) -> Iterable[str]:
         yield path
 
 
-def _arranged(desired: Mapping[str, Column], left: Sequence[str], added: Sequence[str]) -> Iterable[Change]:
+def _arranged(desired: Mapping[str, Column], left: Sequence[str], added: Sequence[str], recorded: Mapping[str, Column]) -> Iterable[Change]:
     """Adds columns and moves others, level by level, so that declared columns stand in declared order."""
     parents = dict.fromkeys(parent_of(path) for path in desired if path in added or path in left)
     for parent in parents:
         if parent == "" or parent in left:
             wanted = [path for path in children(desired, parent) if path in added or path in left]
-            yield from _level(wanted, children(left, parent), desired)
+            yield from _level(wanted, children(left, parent), desired, recorded)
 
 
-def _level(wanted: Sequence[str], current: Sequence[str], desired: Mapping[str, Column]) -> Iterable[Change]:
+def _level(
+    wanted: Sequence[str], current: Sequence[str], desired: Mapping[str, Column], recorded: Mapping[str, Column]
+) -> Iterable[Change]:
     staying = _longest_in_order([path for path in current if path in wanted], wanted)
     line = list(current)
     for index, path in enumerate(wanted):
@@ -135,6 +147,7 @@ def _level(wanted: Sequence[str], current: Sequence[str], desired: Mapping[str, 
                 comment=column.comment or None,
                 after=None if at == len(line) else before,
                 default=column.default,
+                returns=path in recorded,
             )
             line.insert(at, path)
         elif path not in staying:

@@ -50,6 +50,11 @@ _UPGRADED: Final = {
     2: "Versions only go up. What knows version 1 only can no longer read or write the table.",
     3: "Versions only go up. What knows no version 3 can no longer read or write the table; PyIceberg 0.12 reads it, and writes no rows.",
 }
+_BY_FIELD: Final = (
+    "Iceberg finds columns by field id: rows written before are null in it, and their old values do not come back. To have them back, "
+    "make the schema that the table had before that its current one again, and then apply."
+)
+_NOT_BACK: Final = f"It was dropped outside of FlareIaC. {_BY_FIELD}"
 _FROM_MAIN: Final = "It starts where main stands when this is applied."
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
 _ONLY_THERE: Final = "Rows that are only in this branch are lost: its snapshots expire, and nothing else names them."
@@ -69,6 +74,9 @@ def step(change: Change) -> Step:  # one line for each member of the union
         case DropColumn(path=path):
             why = "Old files keep the bytes, but no query sees them any more, and adding the name again does not bring them back."
             return Step(text=f"drop column {path}", effect=Effect.LOSES_DATA, why=why)
+        case AddColumn(path=path, type=kind, returns=True):
+            text = f"add column {path} {kind} again{_place(change)}, under another field id"
+            return Step(text=text, effect=Effect.LOSES_DATA, why=_NOT_BACK)
         case AddColumn(path=path, type=kind, required=required):
             text = f"add column {path} {kind}{' not null' if required else ''}{_filled(change)}{_place(change)}"
             return Step(text=text, effect=Effect.METADATA, why="" if change.default is None else _NEW_ROWS)
@@ -231,6 +239,12 @@ def verdict(change: Change) -> Verdict:
                 streams_from=_STREAM_RUNS_ON,
                 looks_up=reads,
             )
+        case AddColumn(path=path, returns=True):
+            return Verdict(
+                writes=_stops(Relation.WRITES, f"{_bound(path)}, and would go on writing null into this one"),
+                streams_from=_stops(Relation.STREAMS_FROM, f"{_bound(path)}, and would go on reading null for it"),
+                looks_up=_LOOKUP_STOPS,
+            )
         case AddColumn(path=path):
             return Verdict(
                 writes=_runs_on(Relation.WRITES, f"a running query goes on without {path}, which is null in its rows"),
@@ -284,6 +298,26 @@ def verdict(change: Change) -> Verdict:
             | DropSnapshotTag()
         ):
             return _UNHURT
+
+
+def another_field(path: str) -> tuple[Disturbance, ...]:
+    """What a column asks of those who use it that has another field id than recorded: it is another column under the same name."""
+    return (
+        _stops(Relation.WRITES, f"{_bound(path)}, and writes null into this one"),
+        _stops(Relation.STREAMS_FROM, f"{_bound(path)}, and reads null for it"),
+        _LOOKUP_STOPS,
+    )
+
+
+def another_field_step(path: str) -> Step:
+    """The same in words."""
+    text = f"column {path} is another one than before, under another field id"
+    why = "It was dropped and added again, or another column took its name, outside of FlareIaC. " + _BY_FIELD
+    return Step(text=text, effect=Effect.LOSES_DATA, why=why)
+
+
+def _bound(path: str) -> str:
+    return f"a running query is bound to the {path} that was there before"
 
 
 def _without(change: AddColumn | SetNullability) -> str:

@@ -14,7 +14,7 @@ from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, 
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
-from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances, step
+from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, another_field, another_field_step, disturbances, step
 from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
 from flareiac_iceberg.table.refusals import Past, moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
@@ -175,16 +175,20 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
         action=_action(
             request,
             found,
-            worth=state_only or upkeep or bool(blockers),
+            worth=state_only or upkeep or bool(blockers) or bool(found.reborn),
             record=renamed or any(map(settled, changes)) or _written_by_others(request, observed) or moved_already(recorded, desired, move),
         ),
         planned=desired,
         changes=changes,
-        steps=tuple(map(step, found.changes)) + _state_steps(desired, state_only=state_only and recorded is not None),
+        steps=(
+            *map(another_field_step, found.reborn),
+            *map(step, found.changes),
+            *_state_steps(desired, state_only=state_only and recorded is not None),
+        ),
         reasons=(*_suggestions(found), *_ended(found)),
         blockers=blockers,
-        disturbs=disturbances(found.changes),
-        drift=drift_texts(changes) if recorded else (),
+        disturbs=tuple(dict.fromkeys((*(item for path in found.reborn for item in another_field(path)), *disturbances(found.changes)))),
+        drift=(*map(_other_field, found.reborn), *drift_texts(changes)) if recorded else (),
         fingerprint=_fingerprint(wanted, recorded, observed),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
         diagnostics=tuple(rewritten(request.address, desired, _claims(request))),
@@ -295,6 +299,10 @@ def _suggestions(found: Difference) -> tuple[str, ...]:
         if len(near) == 1:
             lines.append(f'if {near[0]} is {old} under a new name, write renamed = {{ "{old}" = "{near[0]}" }}: its values are kept then')
     return tuple(lines)
+
+
+def _other_field(path: str) -> str:
+    return f"column {path} was dropped and added again, or another column took its name"
 
 
 def _ended(found: Difference) -> Iterator[str]:
