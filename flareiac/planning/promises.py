@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.sdk.changes import Action, Proposal
+from flareiac.sdk.changes import ABSENT, Action, Proposal
 from flareiac.sdk.provider import PlanRequest, ResourceType
 
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
@@ -13,7 +13,7 @@ def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provide
     found: list[str] = []
     planned = proposal.planned
     if request.desired is not None and planned is not None:
-        found += _changed_wishes(request.desired, planned)
+        found += _changed_wishes(request.desired, planned, _kept(request, proposal))
         found += _unknowns(planned, request.desired, kind)
     if proposal.action in _MAKES and request.desired is None:
         found.append(f"it proposes {proposal.action.value} for a resource that nobody declares")
@@ -30,12 +30,27 @@ def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provide
     ]
 
 
-def _changed_wishes(desired: Attributes, planned: Attributes) -> list[str]:
+def _kept(request: PlanRequest, proposal: Proposal) -> Attributes:
+    """The recorded values that a planner says mean what is declared."""
+    return {name: request.recorded.attributes.get(name) for name in proposal.keeps} if request.recorded is not None else {}
+
+
+def _changed_wishes(desired: Attributes, planned: Attributes, kept: Attributes) -> list[str]:
     return [
         f"it plans {name} = {planned.get(name)!r} where the configuration says {value!r}"
         for name, value in desired.items()
-        if value is not None and planned.get(name) != value
+        if value is not None and planned.get(name) != value and not (name in kept and _of_either(planned.get(name), value, kept[name]))
     ]
+
+
+def _of_either(planned: object, desired: object, recorded: object) -> bool:
+    """Whether a value is made of declared and recorded parts, and of nothing else."""
+    if planned in (desired, recorded):
+        return True
+    if not (isinstance(planned, dict) and isinstance(desired, dict) and isinstance(recorded, dict)):
+        return False
+    names = {*planned, *desired, *recorded}
+    return all(_of_either(planned.get(name, ABSENT), desired.get(name, ABSENT), recorded.get(name, ABSENT)) for name in names)
 
 
 def _unknowns(planned: Attributes, desired: Attributes, kind: ResourceType) -> list[str]:

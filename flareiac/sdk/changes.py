@@ -165,7 +165,8 @@ class Proposal:
     ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``: only what the action
     assumes of the world; apply compares it with a fresh one and calls a plan stale if it moved. ``payload``: JSON data that the
     driver needs to carry out exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back,
-    in words, for ``drift``. ``running``: for resources that run, whether it runs now.
+    in words, for ``drift``. ``running``: for resources that run, whether it runs now. ``keeps``: attributes whose declared value means
+    what the recorded one means, so that the recorded one is planned, in whole or in parts.
     """
 
     action: Action
@@ -179,3 +180,4 @@ class Proposal:
     fingerprint: Data = None
     payload: Data = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    keeps: tuple[str, ...] = ()

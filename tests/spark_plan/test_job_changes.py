@@ -38,7 +38,6 @@ def test_nothing_changed(job: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        ("SELECT id, region FROM orders WHERE id > 0", "select  region_.id,  region_.region FROM orders AS region_ where region_.id > 0"),
         ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  comment = "why"'),
         ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  tags = ["a"]'),
         ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  stability = { within = "5m" }'),
@@ -164,12 +163,25 @@ job "x" {
 
 def test_a_renamed_step_means_the_same(tmp_path: Path) -> None:
     found = change(tmp_path, STATEFUL, ('step "hourly"', 'step "renamed"'), running(operators=AGGREGATES))
-    assert (found.action, found.blockers) == (Action.RECORD, ())
+    assert (found.action, found.blockers) == (Action.NO_OP, ())
 
 
-def test_reformatted_sql_on_state_is_no_change(tmp_path: Path) -> None:
-    found = change(tmp_path, STATEFUL, ("SELECT window", "/* hours */  select window"), running(operators=AGGREGATES))
-    assert (found.action, found.blockers) == (Action.RECORD, ())
+@pytest.mark.parametrize(
+    ("job", "edit"),
+    [
+        (STATEFUL, ("SELECT window", "/* hours */  select window")),
+        (
+            STATELESS,
+            (
+                "SELECT id, region FROM orders WHERE id > 0",
+                "select  region_.id,  region_.region FROM orders AS region_ where region_.id > 0",
+            ),
+        ),
+    ],
+)
+def test_reformatted_sql_is_no_change(job: str, edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, job, edit, running(operators=AGGREGATES))
+    assert (found.action, found.steps, found.changes, found.blockers) == (Action.NO_OP, (), (), ())
 
 
 def test_state_is_not_added_to_a_checkpoint_without_any(tmp_path: Path) -> None:
@@ -209,7 +221,7 @@ def test_a_generation_only_goes_up(tmp_path: Path) -> None:
 def test_pinned_settings_have_no_effect(tmp_path: Path) -> None:
     edit = ("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.shuffle.partitions" = "9" }')
     found = change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES))
-    assert (found.action, effects(found)) == (Action.RECORD, [Effect.NO_EFFECT])
+    assert (found.action, effects(found)) == (Action.NO_OP, [Effect.NO_EFFECT])
 
 
 def test_an_engine_setting_restarts_the_application(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from flareiac.kernel.data import Attributes, Data, digest
+from flareiac.kernel.data import Attributes, Data, canonical, digest
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.job import blockers as blocking
 from flareiac_spark.job import carry_over, generation, health
+from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import foreign, pinned_otherwise, running
@@ -122,10 +123,13 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable)
     drift = (*healable, *foreign(request), *pinned_otherwise(request, facts, desired))
+    stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
+    planned = as_it_runs(recorded, desired) if stays else desired
     return Proposal(
-        action=_action(steps, found, blockers),
-        planned=desired,
-        changes=_changed(request, desired, recorded, found),
+        action=_action(steps, planned, recorded, blockers),
+        planned=planned,
+        keeps=QUERY if stays else (),
+        changes=_changed(request, planned, recorded, found),
         steps=tuple(steps),
         reasons=_reasons(found, drift, request, desired),
         blockers=tuple(blockers),
@@ -139,10 +143,10 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     )
 
 
-def _action(steps: Sequence[Step], found: Sequence[JobChange], blockers: Sequence[Blocker]) -> Action:
+def _action(steps: Sequence[Step], planned: Attributes, recorded: Attributes, blockers: Sequence[Blocker]) -> Action:
     if blockers or any(step.effect is not Effect.NO_EFFECT for step in steps):
         return Action.UPDATE
-    return Action.RECORD if found else Action.NO_OP
+    return Action.NO_OP if canonical(planned) == canonical(recorded) else Action.RECORD
 
 
 def _changed(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange]) -> tuple[AttributeChange, ...]:
