@@ -7,14 +7,17 @@ raised as a ``Failure`` whose diagnostics tell the heart of it. Killing the comm
 from flareiac_spark.application.launch import Launch, ensure_running
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
 from flareiac_spark.application.questions import run_operation, stop_application, wait_for
+from flareiac_spark.application.takeover import end_if_gone, is_elsewhere_and_silent
 from flareiac_spark.application.trouble import control_trouble
 
 __all__ = [
     "Launch",
     "Liveness",
     "control_trouble",
+    "end_if_gone",
     "ensure_running",
     "is_alive",
+    "is_elsewhere_and_silent",
     "liveness",
     "run_operation",
     "stop_application",

@@ -7,8 +7,12 @@ a lease is over for who has watched it unchanged for its whole term.
 import socket
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
+
+LEASE_SECONDS: Final = 30.0
+"""The term of a driver's lease, which its heartbeat renews every few seconds."""
 
 
 class Standing(StrEnum):

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from logging import Logger
 
 from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status, moment, this_process
-from flareiac_spark.control.lease import Standing
+from flareiac_spark.control.lease import LEASE_SECONDS, Standing
 
 BEAT_SECONDS = 2.0
-LEASE_SECONDS = 30.0
 _SHORTEST_SECONDS = 0.2
 """Between two writes of the status, however often it changes."""
 

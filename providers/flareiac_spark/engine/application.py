@@ -10,7 +10,15 @@ from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Project
 from flareiac.sdk.references import References
-from flareiac_spark.application import Launch, control_trouble, ensure_running, is_alive, stop_application
+from flareiac_spark.application import (
+    Launch,
+    control_trouble,
+    end_if_gone,
+    ensure_running,
+    is_alive,
+    is_elsewhere_and_silent,
+    stop_application,
+)
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
 from flareiac_spark.places import absolute_place
 
@@ -123,6 +131,7 @@ class Applications:
     def bring_up(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> Status | None:
         """The application runs with the wanted settings then (None: cancelled). Restarts one that runs with others. Raises ``Failure``."""
         control = self.control(engine)
+        self.end_if_gone(engine, cancel, progress)
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)
             if is_alive(status) and status is not None and desired is not None and status.application.digest != desired.application.digest:
@@ -134,6 +143,19 @@ class Applications:
                 progress("starting the Spark application")
             wanted = desired.application if desired is not None else ApplicationSettings()
             return ensure_running(control, self._launch(engine, wanted) if not is_alive(status) else Launch(), cancel=cancel)
+
+    def end_if_gone(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> None:
+        """Finds out whether a silent application on another host is gone, by its lease; then it counts as ended. Raises ``Failure``."""
+        control = self.control(engine)
+        if not is_elsewhere_and_silent(read_status(control)):
+            return
+        with self._lock_of(engine):
+            status = read_status(control)
+            if status is not None and is_elsewhere_and_silent(status):
+                try:
+                    end_if_gone(control, status, cancel=cancel, progress=progress)
+                except ControlError as failure:
+                    raise Failure(control_trouble(failure)) from failure
 
     def _launch(self, engine: Attributes, wanted: ApplicationSettings) -> Launch:
         # Only a start needs Java and jars, and finding them costs time.

@@ -28,6 +28,8 @@ def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[st
         found.append("another definition than the recorded one is set to run")
     if facts.state == "stopped":
         found.append("it was stopped by hand")
+    elif facts.elsewhere:
+        found.append(f"its Spark application ({desired['engine']}) is silent, and {facts.elsewhere} cannot be seen from here")
     elif facts.silent:
         pass  # neither running nor gone: told as unwell, and nothing that a start would heal
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:

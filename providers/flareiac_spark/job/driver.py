@@ -60,6 +60,8 @@ class JobDriver:
     def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
         """Has Spark analyse every new or changed definition on empty frames."""
         for request in requests:
+            self._find_out(request)
+        for request in requests:
             self._applications.announce(_planned(request)["application"], request.references)
         refused = [item for request in requests if is_renewed(request) for item in refusals(request, self._applications)]
         return tuple(refused) or self._analysed(requests)
@@ -67,6 +69,7 @@ class JobDriver:
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = _planned(request)
         engine = planned["application"]
+        self._find_out(request)
         target = self._target(request, planned)
         publish(planned, self._applications.project)
         renewed = self._renewed(request, target)
@@ -84,6 +87,7 @@ class JobDriver:
     def delete(self, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
         engine = recorded.attributes["application"]
+        self._find_out(request)
         self._applications.drop(engine, request.address)
         self._await_stop(request.address, engine, request.cancel)
         tables = ", ".join(str(output["table"]) for output in recorded.attributes["outputs"].values())
@@ -97,10 +101,12 @@ class JobDriver:
 
     def quiesce(self, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
+        self._find_out(request)
         return self._stop_by_state(request.address, recorded, request.cancel)
 
     def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
         recorded = _recorded(request)
+        self._find_out(request)
         if verb is Steer.STOP:
             return self._stop_by_state(request.address, recorded, request.cancel)
         engine = recorded.attributes["application"]
@@ -146,6 +152,13 @@ class JobDriver:
         return inspect_job(address, recorded, self._applications)
 
     # The parts of an apply
+
+    def _find_out(self, request: ApplyRequest) -> None:
+        """Whether an application that is silent on another host is gone, where the job was and where it goes. Raises ``Failure``."""
+        known = (request.planned, request.recorded.attributes if request.recorded else None)
+        engines = {item["application"]["runtime_location"]: item["application"] for item in known if item is not None}
+        for engine in engines.values():
+            self._applications.end_if_gone(engine, request.cancel, request.progress)
 
     def _renewed(self, request: ApplyRequest, target: Target) -> Renewed:
         """A raised generation is prepared between the old query's end and the new one's start."""

@@ -29,8 +29,9 @@ class Facts:
     ``alive`` and ``phase`` are the application's.
 
     ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
-    nor to be gone. ``checkpoints`` by output, if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the
-    phase began, ``heard_ms`` the application's last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window.
+    nor to be gone; ``elsewhere`` names its process where that is on another host, so that its lease can tell. ``checkpoints`` by output,
+    if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's
+    last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window.
     """
 
     digest: str | None = None
@@ -40,6 +41,7 @@ class Facts:
     alive: bool = False
     ended: str = ""
     silent: str = ""
+    elsewhere: str = ""
     phase: str | None = None
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.job import blockers as blocking
 from flareiac_spark.job import carry_over, generation, health
 from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
@@ -121,7 +122,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     steps += generation.steps(request, desired, facts) if fresh else []
     steps += _state_steps(request, desired, recorded, facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
-        steps += _heal_steps(desired, healable)
+        steps += _heal_steps(desired, healable, facts)
     drift = (*healable, *foreign(request), *pinned_otherwise(request, facts, desired))
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
     planned = as_it_runs(recorded, desired) if stays else desired
@@ -278,10 +279,12 @@ def _disturbed(request: PlanRequest) -> bool:
     return any(item.reaction is not Reaction.RUNS_ON for item in request.disturbances)
 
 
-def _heal_steps(desired: Attributes, drift: Sequence[str]) -> list[Step]:
+def _heal_steps(desired: Attributes, drift: Sequence[str], facts: Facts) -> list[Step]:
     if not drift or desired["stopped"]:
         return []
     text = "runs again" if is_finite(desired) else "starts again where its checkpoint stands"
+    if facts.elsewhere:
+        text += f", if the lease of {facts.elsewhere} stays unchanged for {LEASE_SECONDS:.0f} s"
     return [Step(text=text, effect=Effect.STARTS, why=drift[0])]
 
 

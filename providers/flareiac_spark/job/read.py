@@ -7,7 +7,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, Unreadable
 from flareiac.sdk.references import References
-from flareiac_spark.application import Liveness, control_trouble, liveness, why_unknown
+from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
 from flareiac_spark.checkpoint.spec import folder_of
@@ -45,7 +45,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
     identity = {**request.recorded.identity, KEY: encode(facts)}
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
-    unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" else "")
+    unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else "")
     return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=unwell)
 
 
@@ -117,6 +117,7 @@ def _facts(
         alive=alive,
         ended=ended,
         silent=why_unknown(status) if status is not None and lives is Liveness.UNKNOWN else "",
+        elsewhere=_process(status) if is_elsewhere_and_silent(status) else "",
         phase=job.phase if job else None,
         error=heart(job),
         checkpoints=checkpoints,
@@ -125,6 +126,10 @@ def _facts(
         heard_ms=int(status.heartbeat * 1000) if status else None,
         failures=job.failures if job else 0,
     )
+
+
+def _process(status: Status | None) -> str:
+    return f"process {status.application.pid} on {status.application.host}" if status is not None else ""
 
 
 def _query(wanted: DesiredJob | None) -> str | None:
