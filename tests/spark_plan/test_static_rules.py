@@ -101,6 +101,39 @@ def test_growing_state_is_a_warning(tmp_path: Path) -> None:
     assert [(item.code, item.severity) for item in found.diagnostics] == [("FIK042", Severity.WARNING)]
 
 
+@pytest.mark.parametrize(("marks", "codes"), [(0, ["FIK042"]), (1, ["FIK042"]), (2, [])])
+def test_a_join_of_streams_is_bounded_only_with_a_watermark_on_each(tmp_path: Path, marks: int, codes: list[str]) -> None:
+    streams = "".join(
+        f"""
+stream "{name}" {{
+  files {{
+    path   = "{name}"
+    format = "json"
+  }}
+  column "id" {{ type = "long" }}
+  column "ts" {{ type = "timestamptz" }}
+  {'watermark = { column = "ts", delay = "10m" }' if number < marks else ""}
+}}
+"""
+        for number, name in enumerate(("left", "right"))
+    )
+    job = """
+table "t" {
+  namespace = "n"
+  column "id" { type = "long" }
+}
+checkpoint "j" {}
+job "j" {
+  checkpoint = checkpoint.j
+  input "l" { stream = stream.left }
+  input "r" { stream = stream.right }
+  step "s" { sql = "SELECT l.id FROM l JOIN r ON l.id = r.id AND l.ts >= r.ts AND l.ts <= r.ts + INTERVAL 1 HOUR" }
+  output "o" { table = table.t }
+}
+"""
+    assert loaded(streams + job, tmp_path).codes == codes
+
+
 def test_paths_are_kept_relative_to_the_root(tmp_path: Path) -> None:
     found = loaded((LAKE + STATELESS).replace('"landing"', f'"{tmp_path}/sub/../landing"'), tmp_path)
     assert found.attributes()["inputs"]["orders"]["source"]["path"] == "landing"

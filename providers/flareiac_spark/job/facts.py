@@ -31,7 +31,8 @@ class Facts:
     ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
     nor to be gone; ``elsewhere`` names its process where that is on another host, so that its lease can tell. ``checkpoints`` by output,
     if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's
-    last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window.
+    last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local
+    folders of files that are read and are not there.
     """
 
     digest: str | None = None
@@ -49,6 +50,7 @@ class Facts:
     since_ms: int | None = None
     heard_ms: int | None = None
     failures: int = 0
+    absent: tuple[str, ...] = ()
 
     @property
     def committed(self) -> bool:
@@ -93,7 +95,7 @@ def decode(identity: Attributes) -> Facts:
         for name, item in data["checkpoints"].items()
     }
     stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
-    return Facts(**{**data, "checkpoints": checkpoints, "stands": stands})
+    return Facts(**{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))})
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:

@@ -1,9 +1,10 @@
 """What would apply do with one job? Pure: the observation carries everything that was read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes, Data, canonical, digest
+from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
@@ -17,6 +18,7 @@ from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import foreign, pinned_otherwise, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
+from flareiac_spark.stream.spec import table_columns
 
 _HIDDEN: Final = ("step_order", "column_order")
 
@@ -55,10 +57,11 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         planned=desired,
         changes=_visible(classify(desired, None, None)),
         steps=(_start(desired, facts), *(generation.steps(request, desired, facts) if _begins_one(request, desired, facts) else ())),
-        reasons=drift or ("it is not there yet",),
+        reasons=(*(drift or ("it is not there yet",)), *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
         fingerprint=_fingerprint(request),
+        diagnostics=tuple(_absent_folders(request, facts)),
         payload={"analyse": True, "nonce": facts.nonce + 1 if facts.digest is not None else 0},
     )
 
@@ -88,6 +91,27 @@ def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, f
         *blocking.cut_off(request, desired, recorded),
         *(blocker for blocker in there if blocker),
     ]
+
+
+def _absent_folders(request: PlanRequest, facts: Facts) -> Iterator[Diagnostic]:
+    for path in facts.absent:
+        yield warning(
+            "FIK141",
+            "A folder of files that a job reads does not exist",
+            f"{request.address} reads {path}. It cannot start until that folder is there: create it before the apply, or correct the path.",
+            address=request.address,
+        )
+
+
+def _left_null(request: PlanRequest, desired: Attributes, recorded: Attributes | None) -> Iterator[str]:
+    """Optional columns that an output does not give, where that is news: Spark fills them with null without a word."""
+    for name, output in desired["outputs"].items():
+        before = ((recorded or {}).get("outputs") or {}).get(name)
+        names = [column["name"] for column in table_columns(output["table"], request.references) if not column["required"]]
+        left = [column for column in names if column not in output["columns"]]
+        news = [column for column in left if before is None or column in before["columns"]]
+        if news and len(left) < len(names):
+            yield f"output {name} gives no {', '.join(news)}: null in the rows that it writes to {output['table']}"
 
 
 def _begins_one(request: PlanRequest, desired: Attributes, facts: Facts) -> bool:
@@ -132,10 +156,10 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         keeps=QUERY if stays else (),
         changes=_changed(request, planned, recorded, found),
         steps=tuple(steps),
-        reasons=_reasons(found, drift, request, desired),
+        reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),
         blockers=tuple(blockers),
         drift=drift,
-        diagnostics=health.warnings(request),
+        diagnostics=(*health.warnings(request), *_absent_folders(request, facts)),
         fingerprint=_fingerprint(request),
         payload={
             "analyse": any(isinstance(change, Restarted | Mixed | Refused) for change in found),

@@ -1,6 +1,7 @@
 """What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Reference
@@ -17,6 +18,7 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.job.definition import query_digest
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
+from flareiac_spark.job.source_folders import WILDCARDS, read_paths
 from flareiac_spark.job.spec import is_finite, query_names
 from flareiac_spark.places import absolute_place
 
@@ -32,7 +34,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         names = query_names(attributes) + _queries_to_come(attributes, request.desired)
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
-        facts = _facts(request.address, desired, status, checkpoints, stands)
+        facts = replace(_facts(request.address, desired, status, checkpoints, stands), absent=_absent(request, applications.project))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -40,13 +42,20 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
         nothing = facts.digest is None and not facts.checkpoints
-        return Missing() if nothing else Present(attributes=attributes, identity={KEY: encode(facts)})
+        return Missing(identity={KEY: encode(facts)}) if nothing else Present(attributes=attributes, identity={KEY: encode(facts)})
     if facts.digest is None:
         return Missing(reason="it is no longer among what should run", identity={KEY: encode(facts)})
     identity = {**request.recorded.identity, KEY: encode(facts)}
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
     unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else "")
     return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=unwell)
+
+
+def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
+    """The declared folders of files that are not there. A pattern may match later."""
+    inputs = (request.desired or {}).get("inputs", {})
+    found = [path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()]
+    return tuple(dict.fromkeys(found))
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:

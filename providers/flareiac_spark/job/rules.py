@@ -189,18 +189,22 @@ def _reads(attributes: Attributes) -> dict[str, list[str]] | None:
 
 
 def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
-    if attributes["mode"] != "stream" or _has_watermark(attributes):
+    if attributes["mode"] != "stream":
         return
     appends = any(output["mode"] == "append" for output in attributes["outputs"].values())
-    way_out = 'Declare watermark = { column = "ts", delay = "10m" } on the stream, and group by a window of that column.'
+    marked, all_marked = _has_watermark(attributes), _all_have_watermarks(attributes)
+    declare = 'Declare watermark = { column = "ts", delay = "10m" } on'
     for found in _state(attributes):
         at = ("step", found.step, "sql")
-        if found.kind is Stateful.AGGREGATION and appends:
-            why = f"No row would ever be certain to be complete, so none could be appended. {way_out}"
+        grows = f"The state of step {found.step} grows without bound ({found.kind})"
+        if found.kind is Stateful.AGGREGATION and appends and not marked:
+            why = f"No row would ever be certain to be complete, so none could be appended. {declare} the stream, and group by a window."
             diagnostics.error("FIK041", "A streaming aggregation in append mode needs a watermark", why, attribute=at)
-        elif found.kind in (Stateful.DISTINCT, Stateful.JOIN):
-            why = f"Spark keeps every row that it has seen, without end. {way_out}"
-            diagnostics.warning("FIK042", f"The state of step {found.step} grows without bound ({found.kind})", why, attribute=at)
+        elif found.kind is Stateful.DISTINCT and not marked:
+            diagnostics.warning("FIK042", grows, f"Spark keeps each row that it has seen, without end. {declare} the stream.", attribute=at)
+        elif found.kind is Stateful.JOIN and not all_marked:
+            why = f"Spark keeps every row of both streams, without end. {declare} each of them, and join within a range of these columns."
+            diagnostics.warning("FIK042", grows, why, attribute=at)
 
 
 def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
@@ -212,6 +216,12 @@ def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
 def _has_watermark(attributes: Attributes) -> bool:
     marked = [item.get("watermark") for item in attributes["inputs"].values()]
     return any(marked) or any(step["watermark"] for step in attributes["steps"].values())
+
+
+def _all_have_watermarks(attributes: Attributes) -> bool:
+    """A join drops rows of one side by the watermark of the other: with a side that has none Spark keeps every row of both."""
+    streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
+    return all(item.get("watermark") for item in streams) or any(step["watermark"] for step in attributes["steps"].values())
 
 
 def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:

@@ -12,7 +12,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Project
 from flareiac_spark.places import absolute_place
 
-_WILDCARDS: Final = frozenset("*?[{")
+WILDCARDS: Final = frozenset("*?[{")
 _TOKEN: Final = re.compile(r"(?P<any>\*)|(?P<one>\?)|\[(?P<set>[^\]]+)\]|(?P<plain>.)", re.DOTALL)
 
 
@@ -20,6 +20,12 @@ def declared_paths(inputs: Attributes, project: Project) -> list[str]:
     """The absolute paths (or patterns) of a job's streamed files."""
     sources = (item["source"] for item in inputs.values() if item["kind"] == "stream")
     return [str(absolute_place(source["path"], project)) for source in sources if source["kind"] == "files"]
+
+
+def read_paths(inputs: Attributes, project: Project) -> list[str]:
+    """The absolute paths (or patterns) of all files that a job reads, streamed or not."""
+    whole = [item["path"] for item in inputs.values() if item["kind"] == "files"]
+    return [*declared_paths(inputs, project), *(str(absolute_place(path, project)) for path in whole)]
 
 
 def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:
@@ -34,7 +40,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 def _covers(pattern: Sequence[str], folder: Sequence[str]) -> bool:
     """A path names a folder, whose files and partitions are read, or the files themselves."""
-    names_files = bool(_WILDCARDS & set(pattern[-1])) or "." in pattern[-1]
+    names_files = bool(WILDCARDS & set(pattern[-1])) or "." in pattern[-1]
     if len(folder) < len(pattern) - names_files:
         return False
     return all(_matches(part, name) for part, name in zip(pattern, folder, strict=False))
