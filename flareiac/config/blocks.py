@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body
@@ -99,15 +100,24 @@ def _sort_data(block: BlockNode, module: Module, resource_types: Mapping[str, ob
             f"What others own can be read as data {', '.join(sorted(known))}.{did_you_mean(block.labels[0], known)}",
             subject=block.header_span,
         )
-    else:
+    elif _named(block, diagnostics):
         address = f"data.{block.labels[0]}.{block.labels[1]}"
         _put(module.resources, address, block, address, diagnostics)
 
 
 def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
     if len(block.labels) == 1:
-        return True
+        return _named(block, diagnostics)
     diagnostics.error("FIC013", f"A {block.type} block takes one name", f'Write {block.type} "name" {{ ... }}.', subject=block.header_span)
+    return False
+
+
+def _named(block: BlockNode, diagnostics: Diagnostics) -> bool:
+    """Whether the last label is a name. What is none would make an address that cannot be read again, or that of another block."""
+    if is_name(block.labels[-1]):
+        return True
+    summary = f'"{block.labels[-1]}" cannot be the name of a {block.type} block'
+    diagnostics.error("FIC016", summary, NAME_RULE, subject=block.label_nodes[-1].span)
     return False
 
 

@@ -3,11 +3,18 @@
 import re
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 InstanceKey: TypeAlias = str | int | None
 
-_STEP = re.compile(r'([A-Za-z_][A-Za-z0-9_-]*)(?:\[(?:(\d+)|"((?:[^"\\]|\\.)*)")\])?(?:\.|\Z)')
+NAME_RULE: Final = "A name begins with a letter or an underscore and has letters, digits, underscores and dashes only."
+_NAME: Final = r"[^\W\d][\w-]*"
+_STEP: Final = re.compile(rf'({_NAME})(?:\[(?:([0-9]{{1,9}})|"((?:[^"\\]|\\.)*)")\])?(?:\.|\Z)', re.DOTALL)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name (``NAME_RULE``): what the label of a block is, so that every address can be read again."""
+    return re.fullmatch(_NAME, text) is not None
 
 
 @total_ordering
@@ -72,10 +79,10 @@ def parse_address(text: str) -> Address | None:
         number, quoted = match.group(2), match.group(3)
         key: InstanceKey = int(number) if number is not None else None
         if quoted is not None:
-            key = re.sub(r"\\(.)", r"\1", quoted)
+            key = re.sub(r"(?s)\\(.)", r"\1", quoted)
         steps.append((match.group(1), key))
         at = match.end()
-    if text.endswith("."):
+    if not steps or text.endswith("."):
         return None
     module: list[ModuleStep] = []
     while len(steps) > 2 and steps[0] == ("module", None):

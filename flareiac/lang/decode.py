@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
 from flareiac.kernel.paths import Path
@@ -226,6 +227,10 @@ class _Decoder:
                 )
                 continue
             places[label] = node
+            if not nested.any_label and node.label_nodes and not is_name(label):
+                self.diagnostics.error(
+                    "FIL213", f'"{label}" cannot be the name of a {name} block', NAME_RULE, subject=node.label_nodes[0].span
+                )
             out[label] = self.one(node, nested, scope, (*path, name, label), labels=1)
         return out
 

@@ -62,3 +62,5 @@ class NestedBlock:
     nesting: Nesting
     block: Block
     required: bool = False
+    any_label: bool = False
+    """The label is what something outside is called (a column, a branch), which the resource checks; otherwise it is a name."""

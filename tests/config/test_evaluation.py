@@ -283,3 +283,33 @@ def test_a_variable_that_is_given_as_a_bare_word_shows_how_to_write_it(evaluate:
     (found,) = evaluate(f'variable "regions" {{\n type = {kind}\n}}\n', regions="eu")[1]
     assert found.code == "FIC025"
     assert example in found.detail
+
+
+ODD = ("", "a b", "a.b", "a[0]", 'a[\\"x\\"]', "1a", "-a", "a\\u001b[31m", "a\\nb", "a/b", "../a", "é\\u0301", "a*", "a:b", "$${a}")
+"""Labels in HCL's spelling that are no names."""
+
+
+@pytest.mark.parametrize("label", ODD)
+def test_each_label_of_a_block_is_a_name(evaluate: Evaluator, label: str) -> None:
+    kinds = [name for name in installed().registry.types if "." not in name]
+    text = "".join(f'{kind} "{label}" {{}}\n' for kind in [*kinds, "variable", "output"]) + f'data "table" "{label}" {{}}\n'
+    assert evaluate.codes(text).count("FIC016") == len(kinds) + 3
+
+
+@pytest.mark.parametrize("label", ODD)
+@pytest.mark.parametrize("kind", ["input", "step", "output"])
+def test_the_names_of_the_parts_of_a_job_are_names(evaluate: Evaluator, kind: str, label: str) -> None:
+    assert "FIL213" in evaluate.codes(f'job "j" {{\n {kind} "{label}" {{}}\n}}')
+
+
+@pytest.mark.parametrize("label", ["a", "_a", "a-b", "a_1", "größe", "A"])
+def test_letters_digits_underscores_and_dashes_make_a_name(evaluate: Evaluator, label: str) -> None:
+    found = evaluate.good(table(label) + f'output "{label}" {{\n value = table.{label}.name\n}}\n')
+    assert f"table.{label}" in found.desired.resources
+
+
+def test_columns_branches_and_tags_are_called_what_they_are_called(evaluate: Evaluator) -> None:
+    text = 'column "an amount" { type = "long" }\n branch "a b/c" {}\n tag "v1.0" {}'
+    found = evaluate.good(table("t", text)).desired.resources["table.t"].attributes
+    assert "an amount" in found["columns"]
+    assert set(found["branch"]) == {"a b/c"}

@@ -117,9 +117,9 @@ SCHEMA: Final = Block(
         "engine": ENGINE,
     },
     blocks={
-        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN),
-        "branch": NestedBlock(nesting=Nesting.MAP, block=BRANCH),
-        "tag": NestedBlock(nesting=Nesting.MAP, block=TAG),
+        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),
+        "branch": NestedBlock(nesting=Nesting.MAP, block=BRANCH, any_label=True),
+        "tag": NestedBlock(nesting=Nesting.MAP, block=TAG, any_label=True),
         **MAINTENANCE,
     },
 )

@@ -34,7 +34,7 @@ INPUT_FILES: Final = Block(
             description='Columns by name: { carrier = "string" }. Where their order counts (csv), write column blocks.',
         ),
     },
-    blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN)},
+    blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True)},
 )
 INPUT: Final = Block(
     description="Something that the steps read by this name.",

@@ -66,7 +66,7 @@ SCHEMA: Final = Block(
         "files": NestedBlock(nesting=Nesting.SINGLE, block=FILES),
         "rate": NestedBlock(nesting=Nesting.SINGLE, block=RATE),
         "table": NestedBlock(nesting=Nesting.SINGLE, block=TABLE),
-        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN),
+        "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),
     },
     exactly_one_of=(("files", "rate", "table"),),
 )
