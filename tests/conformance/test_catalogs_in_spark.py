@@ -1,16 +1,33 @@
 """Spark opens every kind of catalog by the settings of its block alone, and both sides see the same tables."""
 
+import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 
 from flareiac.sdk.changes import Action
+from flareiac.sdk.maintenance import (
+    DeleteRows,
+    ExpireSnapshots,
+    RemoveOrphans,
+    RewriteDataFiles,
+    RewriteDeleteFiles,
+    RewriteManifests,
+    Work,
+    encode_work,
+)
 from flareiac.sdk.secrets import resolve
+from flareiac_spark.control import Maintain
+from flareiac_spark.driver import tables
+from flareiac_spark.driver.maintenance import TableLocks, maintain
+from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import fetch_jars
 from tests.iceberg.lake import CALLS, CATALOG, columns
@@ -33,8 +50,8 @@ def lakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def sql(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sql]:
-    """Runs a statement in a Spark that knows nothing but what the catalogs' attributes say."""
+def spark(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark that knows nothing but what the catalogs' attributes say."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -45,6 +62,7 @@ def sql(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.Te
         "spark.sql.extensions": ",".join({item for block in blocks for item in block["spark_extensions"]}),
         "spark.master": "local[1]",
         "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraClassPath": os.pathsep.join(str(jar.path) for jar in jars),
@@ -61,12 +79,18 @@ def sql(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.Te
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     gateway: Any = SparkContext._gateway
-    yield lambda statement: [tuple(row) for row in session.sql(statement).collect()]
+    yield session
     session.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait(60)
     SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+
+
+@pytest.fixture(scope="module")
+def sql(spark: Any) -> Sql:
+    """Runs a statement."""
+    return lambda statement: [tuple(row) for row in spark.sql(statement).collect()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -102,3 +126,83 @@ def test_what_spark_made_we_find(lakes: dict[str, KindLake], sql: Sql, kind: str
     assert not imported.steps
     sql(f"DROP TABLE {kind}.{namespace}.made")
     assert lake.names(namespace) == []
+
+
+class Kept:
+    """A table that is maintained, and the files below it as its own file access tells of them."""
+
+    def __init__(self, spark: Any, kind: str, namespace: str, name: str) -> None:
+        self.spark, self.identifier = spark, (kind, namespace, name)
+        self.table = tables.load(spark, self.identifier, None)
+        self.location = str(self.table.location())
+
+    def maintain(self, work: Work) -> dict[str, Any]:
+        asked = Maintain(
+            key=str(uuid4()), identifier=self.identifier, uuid=str(self.table.uuid().toString()), task=cast("Any", encode_work(work))
+        )
+        log = logging.getLogger("tests")
+        return dict(maintain(lambda: self.spark, asked, TableLocks(), lambda _seconds: None, log).result)
+
+    def refused(self, work: Work) -> str:
+        with pytest.raises(Refusal) as failed:
+            self.maintain(work)
+        return failed.value.error_class
+
+    def put(self, name: str, content: bytes = b"left") -> str:
+        place = f"{self.location}{name}"
+        stream = self.table.io().newOutputFile(place).create()
+        stream.write(bytearray(content))
+        stream.close()
+        return place
+
+    def there(self, place: str) -> bool:
+        return bool(self.table.io().newInputFile(place).exists())
+
+    def remove(self, place: str) -> None:
+        self.table.io().deleteFile(place)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_maintenance(lakes: dict[str, KindLake], spark: Any, sql: Sql, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every catalog and file system; files that are no writer's of the table stop the removal of orphans."""
+    lake = lakes[kind]
+    body = {
+        "namespace": lake.namespace,
+        "column": columns(id="long", ts="timestamptz"),
+        "properties": {"write.delete.mode": "merge-on-read"},
+        "partition_by": [CALLS["day"]("ts")],
+    }
+    lake.apply("table.kept", body)
+    kept = Kept(spark, kind, lake.namespace, "kept")
+    name = ".".join(kept.identifier)
+    sql(f"INSERT INTO {name} VALUES (1, timestamp '2026-01-01 00:00:00'), (2, timestamp '2026-01-02 00:00:00')")
+    for number in (3, 4):
+        sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id + {number}, timestamp '2026-01-02 00:00:00' FROM range(0, 20, 10)")
+    assert kept.maintain(DeleteRows(column="ts", type="timestamptz", before_ms=1767312000000))["deleted_rows"] == 1
+    assert kept.maintain(RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"}))["added_files"] == 1
+    for number in (2, 3):
+        sql(f"DELETE FROM {name} WHERE id = {number}")
+    assert kept.maintain(RewriteDeleteFiles(options={"rewrite-all": "true"}))["rewritten_delete_files"] == 1
+    assert kept.maintain(RewriteManifests())["rows_after"] is not None
+    now = int(time.time() * 1000)
+    assert kept.maintain(ExpireSnapshots(older_than_ms=now, retain_last=1))["expired_snapshots"] > 1
+
+    monkeypatch.setattr("flareiac_spark.driver.maintenance_orphans._DAY_MS", -60_000)
+    one, other = str(uuid4()), str(uuid4())
+    orphans = [kept.put(f"/data/ts_day=2026-01-02/00000-7-{one}-00001.parquet"), kept.put(f"/metadata/{one}-m0.avro")]
+    beside = kept.put(f"2/data/00000-7-{one}-00001.parquet")
+    work = RemoveOrphans(older_than_ms=now + 60_000)
+    strangers = {
+        "FOREIGN_FILES": ("/landing/a.json", b"{}"),
+        "OTHER_TABLE": (f"/metadata/00000-{other}.metadata.json", f'{{"table-uuid": "{other}"}}'.encode()),
+    }
+    for code, (place, content) in strangers.items():
+        stranger = kept.put(place, content)
+        assert kept.refused(work) == code
+        assert all(kept.there(item) for item in (*orphans, stranger))
+        kept.remove(stranger)
+    removed = kept.maintain(work)["orphans"]
+    assert removed is not None
+    assert removed >= len(orphans)
+    assert [kept.there(item) for item in (*orphans, beside)] == [False, False, True]
+    assert sorted(sql(f"SELECT id FROM {name}")) == [(4,), (13,), (14,)]

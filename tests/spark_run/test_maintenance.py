@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -162,7 +163,7 @@ def test_a_table_whose_files_belong_to_others_keeps_them(kept: Kept) -> None:
 def test_orphans_are_found_weighed_and_removed(kept: Kept) -> None:
     kept.fill(2)
     folder = Path(kept.loaded().location().removeprefix("file://")) / "data"
-    old, young = folder / "old.parquet", folder / "young.parquet"
+    old, young = (folder / f"00000-1-{uuid4()}-00001.parquet" for _ in range(2))
     for file in (old, young):
         file.write_bytes(b"x" * 100)
     os.utime(old, (time.time() - 3 * 86400,) * 2)
@@ -171,6 +172,28 @@ def test_orphans_are_found_weighed_and_removed(kept: Kept) -> None:
     done = kept.maintain(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))
     assert (done.result, old.exists(), young.exists()) == ({"orphans": 1, "orphan_bytes": 100}, False, True)
     assert kept.numbers() == [0, 1]
+
+
+def test_what_another_catalog_commits_to_the_same_table_is_no_orphan(kept: Kept) -> None:
+    """Metadata of the same uuid: a second catalog took the table over when it had one snapshot, and both went on."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    kept.fill(1)
+    location = Path(kept.loaded().location().removeprefix("file://"))
+    twin = SqlCatalog("twin", uri=f"sqlite:///{location.parent}/twin.db", warehouse=str(location.parent))
+    twin.create_namespace("demo")
+    table = twin.register_table(("demo", "twin"), kept.loaded().metadata_location)
+    for number in (10, 11):
+        table.append(kept.loaded().scan().to_arrow())
+        kept.append(row(number))
+    for file in location.rglob("*.*"):
+        os.utime(file, (time.time() - 3 * 86400,) * 2)
+    before = sorted(location.rglob("*.*"))
+    code, why = kept.refused(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))
+    assert (code, "Another catalog has committed" in why) == ("FIK127", True)
+    assert sorted(location.rglob("*.*")) == before
+    assert len(twin.load_table(("demo", "twin")).scan().to_arrow()) == 4
+    twin.close()
 
 
 def test_rows_are_deleted_by_whole_files_and_else_one_by_one(kept: Kept) -> None:

@@ -191,7 +191,7 @@ DELETE_REWRITE: Final = Block(
     },
 )
 ORPHAN_REMOVAL: Final = Block(
-    description="Deletes files below the table's location that no snapshot names: what failed writers left.",
+    description="Deletes files below the table's location that no snapshot names, if all are proven to be left by writers of this table.",
     attributes={
         **_always("7d"),
         "older_than": _duration("Younger files stay; at least 24h. Files of a batch that is at work stay too.", "3d", _a_day_at_least),

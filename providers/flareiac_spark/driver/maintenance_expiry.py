@@ -1,21 +1,15 @@
-"""How are snapshots and files let go that nobody needs any more? What may go is decided before; here it is held against what Iceberg
-would take, before and after."""
+"""How do snapshots and their files expire? What may go is decided before; here Iceberg is asked what it would take, before and after."""
 
 import time
-from typing import Final
 
-from flareiac.sdk.maintenance import ExpireSnapshots, RemoveOrphans
+from flareiac.sdk.maintenance import ExpireSnapshots
 from flareiac_spark.driver.maintenance_marks import Bench, snapshots
 from flareiac_spark.driver.refusal import Refusal
-
-_DAY_MS: Final = 24 * 3_600_000
-_MEASURED: Final = 10_000
-"""Orphans whose size is asked for one by one; beyond that the bytes are not known."""
 
 
 def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | None]:
     """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age that is asked for."""
-    _refuse_without_gc(bench)
+    refuse_without_gc(bench)
     table = bench.table
     head, there = bench.current, snapshots(table).keys()
     planned = table.expireSnapshots().expireOlderThan(work.older_than_ms).retainLast(work.retain_last).apply()
@@ -63,35 +57,8 @@ def _outlived(bench: Bench) -> frozenset[str]:
     return frozenset(found)
 
 
-def remove_orphans(bench: Bench, work: RemoveOrphans) -> dict[str, int | None]:
-    """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too many to be asked."""
-    _refuse_without_gc(bench)
-    if work.older_than_ms > time.time() * 1000 - _DAY_MS:
-        raise Refusal("ORPHANS_TOO_YOUNG", "A file that is younger than 24 hours may belong to a write that has not committed yet.")
-    mode = bench.jvm.org.apache.iceberg.actions.DeleteOrphanFiles.PrefixMismatchMode.valueOf(work.prefix_mismatch.upper())
-    # A builder of a stream takes what it is given and does nothing with it: so the action lists, and deletes nothing.
-    listing = bench.actions.deleteOrphanFiles(bench.table).deleteWith(bench.jvm.java.util.stream.Stream.builder())
-    found = [str(path) for path in listing.olderThan(work.older_than_ms).prefixMismatchMode(mode).execute().orphanFileLocations()]
-    size = _bytes(bench, found)
-    if found and not work.dry_run:
-        paths = bench.jvm.java.util.ArrayList()
-        for path in found:
-            paths.add(path)
-        bench.jvm.org.apache.iceberg.CatalogUtil.deleteFiles(bench.table.io(), paths, "orphan", True)
-        left = [path for path in found[:_MEASURED] if bench.table.io().newInputFile(path).exists()]
-        if left:
-            raise Refusal("FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}.")
-    return {"orphans": len(found), "orphan_bytes": size}
-
-
-def _bytes(bench: Bench, paths: list[str]) -> int | None:
-    if len(paths) > _MEASURED:
-        return None
-    files = (bench.table.io().newInputFile(path) for path in paths)
-    return sum(int(file.getLength()) for file in files if file.exists())
-
-
-def _refuse_without_gc(bench: Bench) -> None:
+def refuse_without_gc(bench: Bench) -> None:
+    """Raises ``Refusal`` where the table says that its files are not to be deleted."""
     said = bench.table.properties().get("gc.enabled")
     if said is not None and str(said).lower() != "true":  # what is not true is false to Iceberg
         raise Refusal("GC_DISABLED", f'The table says gc.enabled = "{said}": its files may belong to other tables, too.')

@@ -38,6 +38,16 @@ _KNOWN: Final = {
         "The same place may be written in two ways",
         'Nothing was removed. Look at the places named; prefix_mismatch = "ignore" leaves such files alone, "delete" takes them.',
     ),
+    "FOREIGN_FILES": (
+        "FIK126",
+        "Files below the table's location are not proven to be its own",
+        "Nothing was removed. Move them elsewhere if they are needed, or delete them by hand.",
+    ),
+    "OTHER_TABLE": (
+        "FIK127",
+        "Another table has files below the table's location",
+        "Nothing was removed. Give each table a location of its own; if the other one is given up, delete its metadata files by hand.",
+    ),
     "FILES_LEFT": ("FIK123", "Orphan files could not be removed", "The others were. Look at who may delete there, and apply again."),
     "SNAPSHOTS_LEFT": ("FIK124", "Snapshots that were to expire are there still", "Another tool may have changed the table. Plan again."),
     "NOT_A_TIME": ("FIK125", "Rows have no age by this column", "Write a column of type timestamptz, timestamp_ntz or date in retention."),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -249,7 +250,7 @@ def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
     shared.apply("table.t", ORDERS)
     shared.append("n.t", rows(1))
     location = measured(shared, ORDERS | {"orphan_removal": {}})["location"]
-    orphan = Path(location.removeprefix("file://")) / "data" / "left.parquet"
+    orphan = Path(location.removeprefix("file://")) / "data" / f"00000-1-{uuid4()}-00001.parquet"
     orphan.write_bytes(b"left")
     old = (NOW - timedelta(days=9)).timestamp()
     os.utime(orphan, (old, old))
