@@ -45,6 +45,12 @@ def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Fig
     yield from chaos(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
+def _verdicts(directory: Path, pairs: int, seed: int | None = None, failing: Path | None = None) -> Iterator[Figure | NotMeasured]:
+    from tests.verdicts.figures import verdicts
+
+    yield from verdicts(directory, pairs, random.randrange(1_000_000) if seed is None else seed, failing)
+
+
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
@@ -59,6 +65,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),
+    "verdicts": (_verdicts, 300),
 }
 """By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
@@ -71,7 +78,9 @@ def main() -> int:
     parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
     parser.add_argument("--only", default="", help="of the matrix: the cells whose name contains one of these words, with commas between")
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
-    parser.add_argument("--seed", type=int, help="of chaos: repeats one")
+    parser.add_argument("--seed", type=int, help="of chaos and verdicts: repeats one")
+    parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
+    parser.add_argument("--failing", type=Path, help="of verdicts: a file for the pairs on which the product and Spark disagree")
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
@@ -82,6 +91,7 @@ def main() -> int:
         **MEASUREMENTS,
         "matrix": (partial(_matrix, only=given.only), 0),
         "chaos": (partial(_chaos, seed=given.seed), given.kills),
+        "verdicts": (partial(_verdicts, seed=given.seed, failing=given.failing), given.pairs),
     }
     results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]
     return 0 if all(results) else 1

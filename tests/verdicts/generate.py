@@ -1,0 +1,59 @@
+"""Pairs by number: the same seed and number make the same pair, whatever was made before."""
+
+import random
+from collections.abc import Iterator
+from typing import Final
+
+from tests.verdicts.edits import TEXT_EDITS, TREE_EDITS, NotHere, edited
+from tests.verdicts.pair import Pair, Version
+from tests.verdicts.queries import Tree, random_tree
+
+_TRIES: Final = 40
+_SHARE: Final = 0.35
+"""Of edits that mean to change nothing. Many of the others change nothing either."""
+_KEEPING: Final = (
+    "neutral", "brackets", "turned", "turned", "turned", "turned", "turned twice", "reordered conditions", "doubled condition",
+    "reordered items", "renamed inner", "renamed inner", "grouped by place", "grouped by name", "distinct as group",
+    "spelled join", "turned join condition", "as subquery", "as subquery", "split", "split", "step more", "renamed step",
+    "alias of relation", "qualified", "spaces", "comments", "case of keywords", "case of names", "case of functions", "quoted", "as CTE",
+    "in CTE", "in brackets", "without AS", "gained an unused name", "having as where", "moved join condition", "lateral alias",
+)  # fmt: skip
+"""Edits that mean to change nothing. The same name twice is drawn twice as often."""
+_CHANGING: Final = (
+    *(name for name in (*TREE_EDITS, *TEXT_EDITS) if name not in _KEEPING),
+    "other column", "other function", "other function", "other literal within", "exchanged columns", "exchanged names", "other field name",
+    "other field name", "case of a field", "case of a field", "case of a text", "random condition",
+    "gained a name in use", "gained a name in use", "gained a name in use", "gained a name in use", "other limit", "other limit",
+    "all or not", "all or not", "lateral alias", "case of names", "other join",
+)  # fmt: skip
+
+
+def pairs(seed: int, start: int = 0) -> Iterator[Pair]:
+    """Without end."""
+    while True:
+        found = pair(seed, start)
+        if found is not None:
+            yield found
+        start += 1
+
+
+def pair(seed: int, number: int) -> Pair | None:
+    """None: no edit of the kind that was drawn fits the query."""
+    dice = random.Random(f"{seed} {number}")
+    tree = random_tree(dice)
+    for _ in range(_TRIES):
+        name = dice.choice(_KEEPING if dice.random() < _SHARE else _CHANGING)
+        try:
+            new = edited(dice, tree, name)
+        except NotHere:
+            continue
+        old = Version(steps=tree.texts(), dedups=_keys(tree))
+        changed = Version(steps=new.texts, dedups=_keys(new.tree), gained=new.gained)
+        if old == changed:
+            continue
+        return Pair(id=f"{seed}-{number}", family=tree.family, edit=name, output=tree.output, old=old, new=changed)
+    return None
+
+
+def _keys(tree: Tree) -> dict[str, tuple[str, ...]]:
+    return {step: tuple(keys) for step, keys in tree.dedups.items()}

@@ -1,0 +1,127 @@
+"""A pair of versions of one job's query, what Spark says of it, and its line of JSON."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+Columns = Mapping[str, str]
+
+
+class Judgement(StrEnum):
+    SAME = "same"
+    """Spark's optimized plans give the same result, with the same names, and the same state."""
+    DIFFERENT = "different"
+    """Names differ, or rows over the same input do."""
+    UNPROVEN = "unproven"
+    """Equal rows over all frames that were tried, and plans that are not the same. Counts for nothing."""
+
+
+class Stop(StrEnum):
+    """What the new query makes of the second batch, on the state that the old one left after the first."""
+
+    UNTRIED = ""
+    SAME = "same"
+    """What it makes with its own state, and the table holds what it would hold had the new query written it all."""
+    TABLE_MIXED = "table mixed"
+    """What it makes with its own state, but rows that the old query wrote are there that the new one would not write."""
+    STATE_MIXED = "state mixed"
+    """Other rows than with its own state."""
+    REFUSED = "refused"
+    """Spark does not start it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input -> columns beyond the usual."""
+
+    steps: Mapping[str, str]
+    dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    gained: Mapping[str, Columns] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        return list(self.steps)[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """``output``: how the table is written, ``append``, ``merge`` or ``complete``. ``edit``: what was done to the old version."""
+
+    id: str
+    family: str
+    edit: str
+    output: str
+    old: Version
+    new: Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """``columns``: what either version writes. ``operators``: those with state in the old version, as Spark calls them.
+
+    ``why``: what differs, or what is not proven.
+    """
+
+    pair: Pair
+    judgement: Judgement
+    columns: Columns
+    operators: tuple[str, ...] = ()
+    stop: Stop = Stop.UNTRIED
+    why: str = ""
+
+
+def written(items: Iterable[Judged]) -> str:
+    """One line for each."""
+    return "".join(json.dumps(_encoded(item), ensure_ascii=False, separators=(",", ":")) + "\n" for item in items)
+
+
+def read(path: Path) -> Iterator[Judged]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield _decoded(json.loads(line))
+
+
+def _encoded(item: Judged) -> dict[str, object]:
+    pair = item.pair
+    found: dict[str, object] = {"id": pair.id, "family": pair.family, "edit": pair.edit, "output": pair.output}
+    found["old"], found["new"] = _version(pair.old), _version(pair.new)
+    found |= {"spark": item.judgement.value, "columns": dict(item.columns)}
+    rest = {"operators": list(item.operators), "stop": item.stop.value, "why": item.why}
+    return found | {name: value for name, value in rest.items() if value}
+
+
+def _version(version: Version) -> dict[str, object]:
+    found: dict[str, object] = {"steps": dict(version.steps)}
+    if version.dedups:
+        found["dedups"] = {step: list(keys) for step, keys in version.dedups.items()}
+    if version.gained:
+        found["gained"] = {name: dict(columns) for name, columns in version.gained.items()}
+    return found
+
+
+def _decoded(data: dict[str, object]) -> Judged:
+    def version(name: str) -> Version:
+        found = data[name]
+        assert isinstance(found, dict)
+        dedups = {step: tuple(keys) for step, keys in found.get("dedups", {}).items()}
+        return Version(steps=found["steps"], dedups=dedups, gained=found.get("gained", {}))
+
+    columns, operators = data["columns"], data.get("operators", [])
+    assert isinstance(columns, dict)
+    assert isinstance(operators, list)
+    return Judged(
+        pair=Pair(
+            id=str(data["id"]),
+            family=str(data["family"]),
+            edit=str(data["edit"]),
+            output=str(data["output"]),
+            old=version("old"),
+            new=version("new"),
+        ),
+        judgement=Judgement(str(data["spark"])),
+        columns=columns,
+        operators=tuple(operators),
+        stop=Stop(str(data.get("stop", ""))),
+        why=str(data.get("why", "")),
+    )

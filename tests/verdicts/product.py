@@ -1,0 +1,106 @@
+"""What does the product say of a pair: nothing, a restart, or a word that a person must give first? Needs no JVM."""
+
+import copy
+import functools
+import re
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac_spark.job.changes import Mixed, Noted, Refused, Restarted
+from flareiac_spark.job.diff import changes
+from flareiac_spark.job.facts import Facts
+from flareiac_spark.sql.relations import columns_read
+from tests.spark_plan.declared import LAKE, loaded, running
+from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED
+from tests.verdicts.pair import Columns, Judged, Version
+
+_JOB: Final = """
+job "x" {
+  checkpoint = checkpoint.x
+  input "orders" { stream = stream.orders }
+  input "regions" { table = table.regions }
+  step "s" { sql = "SELECT orders.region FROM orders JOIN regions ON orders.region = regions.region" }
+  output "out" { table = table.regions }
+}
+"""
+
+
+class Verdict(StrEnum):
+    NONE = "none"
+    RESTART = "restart"
+    """Without a warning."""
+    WARNED = "restart with a warning"
+    BLOCKED = "blocked"
+
+
+def verdict(judged: Judged) -> Verdict:
+    """Of a job that has committed batches, with the state that Spark keeps for the old version."""
+    pair = judged.pair
+    old, new = (_attributes(version, judged.columns, pair.output) for version in (pair.old, pair.new))
+    found = changes(old, new, _facts(pair.output, judged.operators))
+    if any(isinstance(change, Mixed | Refused) for change in found):
+        return Verdict.BLOCKED
+    restarts = [change for change in found if isinstance(change, Restarted)]
+    if restarts:
+        return Verdict.WARNED if any(change.warning for change in restarts) else Verdict.RESTART
+    return Verdict.NONE if all(isinstance(change, Noted) for change in found) else Verdict.RESTART
+
+
+def told(judged: Judged) -> tuple[str, ...]:
+    """The changes in words, for a person who looks for the reason of a verdict."""
+    pair = judged.pair
+    old, new = (_attributes(version, judged.columns, pair.output) for version in (pair.old, pair.new))
+    return tuple(f"{type(change).__name__}: {change.text}" for change in changes(old, new, _facts(pair.output, judged.operators)))
+
+
+def _facts(output: str, operators: tuple[str, ...]) -> Facts:
+    if output == "batch":
+        return Facts(state="running")
+    facts = running(operators=operators)
+    return Facts(state=facts.state, checkpoints={"out": facts.checkpoints["orders"]})
+
+
+def _attributes(version: Version, columns: Columns, output: str) -> Attributes:
+    found = copy.deepcopy(_template())
+    texts = list(version.steps.values())
+    read = [name for name in COLUMNS if any(re.search(rf"\b{name}\b", sql, re.IGNORECASE) for sql in texts)]
+    found["inputs"] = {name: _input(name, version, output) for name in read}
+    found["steps"] = {name: _step(version, name) for name in version.steps}
+    found["step_order"] = list(version.steps)
+    found["mode"] = "batch" if output == "batch" else "stream"
+    found["outputs"]["out"] |= {"from": version.source, "mode": "overwrite" if output == "batch" else output, "columns": dict(columns)}
+    return found
+
+
+def _input(name: str, version: Version, output: str) -> Attributes:
+    known = {**COLUMNS[name], **version.gained.get(name, {})}
+    read = columns_read(list(version.steps.values()), name, list(known))
+    templates = _template()["inputs"]
+    if name not in STREAMS or output == "batch":
+        return {
+            **templates["regions"],
+            "table": f"table.{name}",
+            "columns": {column: kind for column, kind in known.items() if column in read},
+        }
+    mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if output == "append" else None
+    kept = {column: kind for column, kind in known.items() if column in read or (mark and column == mark["column"])}
+    source = {**templates["orders"]["source"], "path": f"landing/{name}"}
+    return {**templates["orders"], "stream": f"stream.{name}", "source": source, "columns": kept, "watermark": mark}
+
+
+def _step(version: Version, name: str) -> Attributes:
+    keys = version.dedups.get(name)
+    dedup = None if keys is None else {"keys": list(keys), "within_watermark": True}
+    return {**_template()["steps"]["s"], "sql": version.steps[name], "dedup": dedup}
+
+
+@functools.cache
+def _template() -> Attributes:
+    """A job as the product's own configuration makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = loaded(LAKE + _JOB, Path(folder) / "project")
+    assert not project.diagnostics, project.diagnostics
+    return project.attributes()
