@@ -7,13 +7,12 @@ from flareiac.kernel.data import Attributes, Data, canonical
 from flareiac.kernel.paths import Path
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
 from flareiac_spark.job.facts import Facts
-from flareiac_spark.job.query_changes import holds_state, identity_of, queries, query_changes, query_of, source_of, streams
+from flareiac_spark.job.query_changes import holds_state, identity_of, queries, query_changes, query_of, source_of
 from flareiac_spark.job.spark_rules import rule
 from flareiac_spark.job.spec import POSITIONAL
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
 from flareiac_spark.sql.relations import streams_in_order
-from flareiac_spark.sql.state import Stateful, stateful_steps
 
 _NOTED: Final = {
     "comment": "comment is not part of what runs",
@@ -269,10 +268,6 @@ class _Comparison:
         if self._stateful and changed:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
-        elif self._stateful and (gone or added) and _keeps_rows(self._old) and queries(self._old) == queries(self._new):
-            # Other SQL is compared by itself, column by column.
-            why = f"The state keeps whole rows of what is read; {SPARK} refuses other columns in them."
-            yield Refused(path=path, text=what, why=why, undo="read the same columns: name them instead of writing *")
         elif changed or gone or added:
             yield Restarted(path=path, text=what, why="the columns that the steps read changed")
 
@@ -413,11 +408,6 @@ class _Comparison:
                 yield self._value(("conf", name), name, old.get(name), new.get(name))
             else:
                 yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
-
-
-def _keeps_rows(attributes: Attributes) -> bool:
-    """Whether state may be made of whole rows and not of aggregates alone."""
-    return any(item.kind is not Stateful.AGGREGATION for item in stateful_steps(queries(attributes), streams(attributes)))
 
 
 def _read_in_order(attributes: Attributes, output: str) -> list[str] | None:

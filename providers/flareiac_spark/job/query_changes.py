@@ -115,7 +115,8 @@ def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
 def declares_state(attributes: Attributes) -> bool:
     """Whether some step keeps state."""
     own = any(step["dedup"] or step.get("stateful") for step in attributes["steps"].values())
-    return own or bool(stateful_steps(queries(attributes), streams(attributes)))
+    code = [name for name, step in attributes["steps"].items() if step.get("python")]
+    return own or bool(stateful_steps(queries(attributes), [*streams(attributes), *code]))
 
 
 def queries(attributes: Attributes) -> dict[str, str]:
@@ -170,9 +171,9 @@ class _Steps:
         yield from self._unmeant()
 
     def _alike(self) -> bool:
-        return canonical([_texts(self._old), self._old["step_order"], _reads(self._old)]) == canonical(
-            [_texts(self._new), self._new["step_order"], _reads(self._new)]
-        )
+        """Texts over other columns are compared: one that came or went may be what a name in them means."""
+        before, after = ([_texts(side), side["step_order"], _reads(side), _columns(side)] for side in (self._old, self._new))
+        return canonical(before) == canonical(after)
 
     def _late_rows(self) -> Iterator[JobChange]:
         """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
@@ -313,10 +314,21 @@ class _Steps:
                     what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
                     yield self._python(("steps", name, "sql"), what, before["sql"], after["sql"], state)
 
+        if state and canonical(_columns(self._old)) != canonical(_columns(self._new)):
+            yield from self._captured()
         for name in (name for name in self._new["outputs"] if name in self._old["outputs"]):
             was, now = (side["outputs"][name]["from"] for side in (self._old, self._new))
             if was != now:
                 yield self._python(("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state)
+
+    def _captured(self) -> Iterator[JobChange]:
+        """Steps whose text stays, and whose names may mean other columns now: those of inputs are known, those of Python steps are not."""
+        for name in (name for name in queries(self._new) if name not in self._told):
+            meaning = compare_queries(_over(self._new, name, self._old), _over(self._new, name, self._new))
+            if not meaning.same:
+                self._told.add(name)
+                what = f"what step {name} reads: a column that came or went may be what a name in it means"
+                yield self._python(("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True)
 
     def _python_step(self, name: str, before: Attributes, after: Attributes, state: bool) -> Iterator[JobChange]:
         self._told.add(name)
@@ -349,6 +361,10 @@ def _texts(attributes: Attributes) -> Attributes:
     return {name: [step["sql"], step["dedup"], step.get("python")] for name, step in attributes["steps"].items()}
 
 
+def _columns(attributes: Attributes) -> Attributes:
+    return {name: list(item["columns"]) for name, item in attributes["inputs"].items()}
+
+
 def _reads(attributes: Attributes) -> Attributes:
     return {name: output["from"] for name, output in attributes["outputs"].items()}
 
@@ -369,6 +385,18 @@ def _alone(attributes: Attributes, step: str) -> Query:
     """One step, with everything else as an unknown stream."""
     others = [*attributes["inputs"], *(name for name in attributes["steps"] if name != step)]
     return Query(steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True)
+
+
+def _over(attributes: Attributes, step: str, inputs: Attributes) -> Query:
+    """The SQL up to one step over the columns of another definition's inputs."""
+    return Query(
+        steps=queries(attributes),
+        source=step,
+        streams=streams(attributes),
+        columns={name: item["columns"] for name, item in inputs["inputs"].items()},
+        exact_names=True,
+        moved=[name for name, each in attributes["steps"].items() if each.get("python")],
+    )
 
 
 def _python_of(attributes: Attributes, step: Attributes) -> Attributes:

@@ -82,9 +82,11 @@ def compose(
     columns: Mapping[str, Mapping[str, str]],
     dedups: Mapping[str, tuple[str, ...]],
     identities: Mapping[str, str],
+    moved: Collection[str] = (),
 ) -> Composed:
-    """The query behind ``source``, without what nothing reads. Raises ``CannotTell``."""
-    return _Composer(steps, streamed, columns, dedups, identities).whole(source)
+    """The query behind ``source``, without what nothing reads. ``moved``: relations (in lower case) whose columns may be others than those
+    of the query that this one is compared with. Raises ``CannotTell``."""
+    return _Composer(steps, streamed, columns, dedups, identities, moved).whole(source)
 
 
 class _Composer:
@@ -95,7 +97,9 @@ class _Composer:
         columns: Mapping[str, Mapping[str, str]],
         dedups: Mapping[str, tuple[str, ...]],
         identities: Mapping[str, str],
+        moved: Collection[str],
     ) -> None:
+        self._moved = moved
         self._identities = {name.lower(): identity for name, identity in identities.items()}
         self._steps = {name.lower(): (name, sql) for name, sql in steps.items()}
         self._streamed = {name.lower() for name in streamed}
@@ -158,7 +162,7 @@ class _Composer:
             Given(name=name.lower(), shown=name, expr=column(name.lower(), kind), step=step, place=(place, ""))
             for place, (name, kind) in enumerate(known.items())
         ]
-        anything = Given(name="*", shown="*", expr=column("*", ""), step=step, place=(0, ""), open=True)
+        anything = Given(name="*", shown="*", expr=column("*", ""), step=step, place=(0, ""), open=True, moved=relation in self._moved)
         return Relation(block=Block(base=scan), given=given or [anything])
 
     def _dedup(self, relation: Relation, step: str, keys: tuple[str, ...]) -> Relation:

@@ -31,6 +31,7 @@ class Query:
     ``table_columns``: the columns of the table in order, if the query selects them in this order before it is written; the state keeps
     aggregates in the order in which their columns come out.
     ``exact_names``: what reads the rows minds the case of a column's name, as code does and a table does not.
+    ``moved``: relations whose columns are not known here and may be others than they were.
     """
 
     steps: Mapping[str, str]
@@ -41,6 +42,7 @@ class Query:
     identities: Mapping[str, str] = field(default_factory=dict)
     table_columns: Sequence[str] = ()
     exact_names: bool = False
+    moved: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +59,28 @@ class Meaning:
 def compare_queries(old: Query, new: Query) -> Meaning:
     """Whether two queries mean the same, and what differs.
 
-    The types of columns only tell more about what differs: that a column has another type is no difference here.
+    The same SQL over other columns is another query where one of them captures a name: each side is read with its own. The types of columns
+    only tell more about what differs: that a column has another type is no difference here.
     """
-    if _texts(old) == _texts(new):
+    moved = _moved(old, new)
+    if _texts(old) == _texts(new) and not moved:
         surely_none = len(new.streams) < 2 and not new.dedups and not any(_MAY_HOLD_STATE.search(sql) for sql in new.steps.values())
         state = False if surely_none else None
         return Meaning(same=True, stateful_before=state, stateful_after=state)
     try:
-        before, after = _composed(old), _composed(new)
+        before, after = _composed(old, moved), _composed(new, moved)
         found = differences(_written(before, old), _written(after, new))
         return Meaning(same=not found, differences=found, stateful_before=_stateful(before), stateful_after=_stateful(after))
     except CannotTell as reason:
-        return _by_words(old, new, str(reason))
+        return _by_words(old, new, moved, str(reason))
     except RecursionError:
-        return _by_words(old, new, "the SQL is nested too deep to be read here")
+        return _by_words(old, new, moved, "the SQL is nested too deep to be read here")
+
+
+def _moved(old: Query, new: Query) -> frozenset[str]:
+    """The relations, in lower case, of which a side does not know the columns that the other side may not have."""
+    known = [{name.lower() for name, columns in side.columns.items() if columns} for side in (old, new)]
+    return frozenset(name.lower() for name in (*old.moved, *new.moved)) | (known[0] ^ known[1])
 
 
 def _texts(query: Query) -> tuple[object, ...]:
@@ -81,11 +91,18 @@ def _texts(query: Query) -> tuple[object, ...]:
         dict(query.dedups),
         dict(query.identities),
         tuple(query.table_columns),
+        _names(query),
     )
 
 
-def _composed(query: Query) -> Composed:
-    return compose(query.steps, query.source, query.streams, query.columns, query.dedups, query.identities)
+def _names(query: Query) -> dict[str, list[str]]:
+    """The columns of what is read, in order: a star stands for them, and a name may be captured by one of them."""
+    identities = {name.lower(): identity for name, identity in query.identities.items()}
+    return {identities.get(name.lower(), name.lower()): list(columns) for name, columns in query.columns.items()}
+
+
+def _composed(query: Query, moved: frozenset[str]) -> Composed:
+    return compose(query.steps, query.source, query.streams, query.columns, query.dedups, query.identities, moved)
 
 
 def _written(composed: Composed, query: Query) -> Written:
@@ -103,11 +120,11 @@ def _stateful(composed: Composed) -> bool:
     return any(holds_state(operator) for operator in all_below(composed.block.base))
 
 
-def _by_words(old: Query, new: Query, reason: str) -> Meaning:
-    """Of what can not be composed: the same words in the same steps mean the same, anything else is unknown."""
+def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Meaning:
+    """Of what can not be composed: the same words in the same steps over the same columns mean the same, anything else is unknown."""
     before, after = _feeding(old), _feeding(new)
     state = _maybe_stateful(old), _maybe_stateful(new)
-    if _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
+    if not moved and _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
         return Meaning(same=True, stateful_before=state[0], stateful_after=state[1])
     step = next((name for name in after if not _same_words(before.get(name), after[name])), new.source)
     told = _short(before.get(step, "")), _short(after.get(step, ""))
@@ -118,7 +135,8 @@ def _by_words(old: Query, new: Query, reason: str) -> Meaning:
 def _surroundings(query: Query, steps: Mapping[str, str]) -> tuple[object, ...]:
     """What decides about the meaning beside the SQL."""
     dedups = {name: query.dedups[name] for name in steps if name in query.dedups}
-    return query.source.lower(), {name.lower() for name in query.streams}, dedups, dict(query.identities), tuple(query.table_columns)
+    streams = {name.lower() for name in query.streams}
+    return query.source.lower(), streams, dedups, dict(query.identities), tuple(query.table_columns), _names(query)
 
 
 def _same_steps(before: Mapping[str, str], after: Mapping[str, str]) -> bool:

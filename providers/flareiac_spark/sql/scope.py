@@ -25,7 +25,7 @@ class Given:
     """A column that a relation gives; or, ``open``, all columns of one whose columns are not known, but ``without``.
 
     ``name`` is in lower case, ``shown`` as Spark would show it: a struct that is made of the column takes it as a field's name.
-    ``expr`` of an open one is a column named ``*``.
+    ``expr`` of an open one is a column named ``*``. ``moved``: the columns of an open one may be others than before.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Given:
     step: str
     place: tuple[int, str]
     open: bool = False
+    moved: bool = False
     without: frozenset[str] = frozenset()
     through: tuple[Through, ...] = ()
 
@@ -101,6 +102,8 @@ class Scope:
                 return fields_of(found, parts[length + 1 :])
         found = self._unqualified(lower[0])
         if found is not None:
+            if self.outer is not None and self.outer.maybe(lower[0]) and not self.surely(lower[0]) and self._moved():
+                raise CannotTell(f"whether {parts[0]} belongs to the query or to the one around it is not known")
             return fields_of(found, parts[1:])
         return self.outer.find(parts) if self.outer else None
 
@@ -122,6 +125,8 @@ class Scope:
             found += [Given(name=name, shown=self.shown[name], expr=expr, step="", place=(0, "")) for name, expr in merged.items()]
             dropped |= self.merged.keys()
         for each in (each for source in sources for each in source.given):
+            if each.open and each.moved:
+                raise CannotTell("the columns that a star stands for are not known, and may be others than before")
             if each.open:
                 found.append(replace(each, without=each.without | dropped))
             elif each.name not in dropped:
@@ -134,6 +139,9 @@ class Scope:
 
     def maybe(self, name: str) -> bool:
         return self.surely(name) or any(source.is_open() for source in self.sources)
+
+    def _moved(self) -> bool:
+        return any(each.moved for source in self.sources for each in source.given)
 
     def _unqualified(self, name: str) -> "exp.Expr | None":
         if name in self.merged:
