@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from flareiac.applying.recording import Loaded
 from flareiac.applying.recording import load as load_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
-from flareiac.config.load import Configuration
+from flareiac.config.load import Configuration, ReadData
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
 from flareiac.kernel.data import Attributes
@@ -80,9 +80,7 @@ class Bench:
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
 
-    def load_configuration(
-        self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: Callable[[Question], Attributes | Diagnostic | None] | None = None
-    ) -> Configuration:
+    def load_configuration(self, snapshot: Snapshot, diagnostics: Diagnostics, *, data: ReadData | None = None) -> Configuration:
         """The project's configuration, evaluated with what the state knows of computed values.
 
         ``data`` answers for data blocks (``read_data`` asks their systems); without it nobody is asked about them.
@@ -145,12 +143,12 @@ class Bench:
         assert isinstance(session, Performing), f"{provider} is named as performer and performs nothing"
         return session
 
-    def read_data(self, question: Question) -> Attributes | Diagnostic:
+    def read_data(self, question: Question) -> Present | Diagnostic:
         """What there is of a data block, or why that is not known."""
         address = question.request.address
         match self.observe([question])[address]:
-            case Present(attributes=attributes):
-                return attributes
+            case Present() as found:
+                return found
             case Missing(reason=reason):
                 return error("FIC060", f"{address} does not exist", f"A data block reads what others made, and {reason}.", address=address)
             case Unreadable(diagnostic=diagnostic):

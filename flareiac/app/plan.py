@@ -1,7 +1,7 @@
 """The use case of ``plan``: desired, recorded and observed into a plan. Takes no lock and writes nothing but a cache."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -15,11 +15,13 @@ from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
+from flareiac.planning.claims import collect as claims
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
+from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import MeasureRequest
-from flareiac.sdk.provider import Kind, Missing, Observation, Present, Question, ReadRequest
+from flareiac.sdk.provider import Kind, Missing, Observation, Present, Question, ReadRequest, ResourceType
 
 
 class Refresh(StrEnum):
@@ -113,7 +115,8 @@ def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: P
     addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
     if request.refresh is Refresh.NONE:
         return {address: _as_recorded(snapshot, address) for address in addresses}
-    return bench.observe(questions(desired, snapshot, addresses, cheap=request.refresh is Refresh.CHANGED))
+    streamed = streamed_from(desired, bench.installed.registry.types)
+    return bench.observe(questions(desired, snapshot, addresses, streamed, cheap=request.refresh is Refresh.CHANGED))
 
 
 def _figures(
@@ -150,10 +153,15 @@ def _figures(
     return found
 
 
-def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Attributes | None]:
+def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:
     """What data blocks were when the resources that refer to them were applied."""
     known = {address: attributes for record in snapshot.resources.values() for address, attributes in record.resolved.items()}
-    return lambda question: known.get(question.request.address)
+
+    def answer(question: Question) -> Present | None:
+        attributes = known.get(question.request.address)
+        return Present(attributes=attributes) if attributes is not None else None
+
+    return answer
 
 
 def _as_recorded(snapshot: Snapshot, address: str) -> Observation:
@@ -163,8 +171,14 @@ def _as_recorded(snapshot: Snapshot, address: str) -> Observation:
     return Present(attributes=record.attributes, identity=record.identity)
 
 
-def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], *, cheap: bool) -> list[Question]:
-    """What to ask about each address: as declared where it is, else as recorded."""
+def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozenset[str]:
+    """The resources that declared jobs read as streams: what of them can still be read decides how these jobs start."""
+    references = {address: item.resolved() for address, item in desired.resources.items()}
+    return frozenset(claim.subject for claim in claims(desired, types, references) if claim.relation is Relation.STREAMS_FROM)
+
+
+def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], streamed: Collection[str] = (), *, cheap: bool) -> list[Question]:
+    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see ``streamed_from``."""
     imports = {item.to: item.id for item in desired.imports}
     found: list[Question] = []
     for address in addresses:
@@ -178,6 +192,7 @@ def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], *, che
             references=references_for(desired, snapshot, address),
             cheap=cheap,
             import_id=imports.get(address) if record is None else None,
+            history=address in streamed,
         )
         found.append(Question(provider=provider, type=kind, request=request))
     return found

@@ -48,11 +48,11 @@ from flareiac.lang.values import (
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
 from flareiac.model.relocation import BoundPlace, bound_places
-from flareiac.sdk.provider import Decoded, Kind, Project, Question, ReadRequest, ResourceType
+from flareiac.sdk.provider import Decoded, Kind, Present, Project, Question, ReadRequest, ResourceType
 from flareiac.sdk.references import Resolved
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
-ReadData: TypeAlias = Callable[[Question], Attributes | Diagnostic | None]
+ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]
 """What there is of a ``data`` block (None: nobody is asked, as in ``validate``), or why that is not known."""
 EMBEDDED = "embedded"
 """The name of the instance that stands for a connection type of which nothing is declared."""
@@ -453,8 +453,10 @@ def _resolve(
     evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
     canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
     spans = decoded.spans if decoded else {}
+    there: Present | None = None
     if kind.kind is Kind.DATA and not found.has_errors:
-        canonical = _with_data(evaluation, address, canonical, visible, block.header_span if block else None)
+        there = _data(evaluation, address, canonical, visible, block.header_span if block else None)
+        canonical = canonical | there.attributes if there is not None else canonical
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         diagnostics.add(item.at(subject=place, address=text))
@@ -469,24 +471,25 @@ def _resolve(
         lifecycle=lifecycle(block, kind.schema, evaluation.scope, diagnostics),
         span=block.header_span if block else None,
         spans=spans,
+        history=there.history if there is not None else None,
     )
 
 
-def _with_data(
+def _data(
     evaluation: _Evaluation, address: Address, asked: Attributes, visible: Mapping[str, Resolved], place: Span | None
-) -> Attributes:
-    """The attributes with what is there; as they are where nobody is asked, or nobody can tell."""
+) -> Present | None:
+    """What is there of a data block; None where no system is asked, or none can tell."""
     text = str(address)
     question = Question(
         provider=evaluation.registry.provider_of[address.type],
         type=address.type,
-        request=ReadRequest(address=text, desired=asked, recorded=None, references=visible, cheap=False),
+        request=ReadRequest(address=text, desired=asked, recorded=None, references=visible, cheap=False, history=True),
     )
     answer = evaluation.data(question)
     if isinstance(answer, Diagnostic):
         evaluation.unread[text] = answer.at(subject=place, address=text)
-        return asked
-    return asked | (answer or {})
+        return None
+    return answer
 
 
 def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:

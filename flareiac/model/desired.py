@@ -9,6 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 from flareiac.model.relocation import BoundPlace
+from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.provider import Kind
 from flareiac.sdk.references import Resolved
 
@@ -34,10 +35,13 @@ class DesiredResource:
     span: Span | None = None
     spans: Mapping[Path, Span] = field(default_factory=dict)
     identity: Attributes = field(default_factory=dict)
+    history: TableHistory | None = None
+    """Of what a data block reads (see ``sdk.provider.Present``)."""
 
     def resolved(self) -> Resolved:
         """The resource as those that refer to it see it."""
-        return Resolved(address=str(self.address), type=self.address.type, attributes=self.attributes, identity=self.identity)
+        address, kind = str(self.address), self.address.type
+        return Resolved(address=address, type=kind, attributes=self.attributes, identity=self.identity, history=self.history)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Claim, Disturbance, Proposal
+from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Block
@@ -61,12 +62,14 @@ class Present:
     """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in ``Recorded``.
 
     ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong with it while it runs.
+    ``history``: of a table, what of it can be read as a stream, where it was asked for; for the planners of others, and never recorded.
     """
 
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     unmanaged: tuple[str, ...] = ()
     unhealthy: tuple[str, ...] = ()
+    history: TableHistory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +92,10 @@ Observation: TypeAlias = Present | Missing | Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
-    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged."""
+    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged.
+
+    ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
+    """
 
     address: str
     desired: Attributes | None
@@ -97,6 +103,7 @@ class ReadRequest:
     references: References
     cheap: bool = True
     import_id: str | None = None
+    history: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 Sections in: ``main.flare.hcl`` (desired), and where the case needs them ``recorded.flare.hcl`` and ``observed.flare.hcl`` (the same
 language: what the state holds and what is there; observed is as recorded unless said otherwise), ``identity.json`` (address -> what the
 world answers), ``figures.json`` (address -> what was measured for maintenance), ``upkeep.json`` (address -> name -> the last run),
+``history.json`` (table -> its live snapshots, newest first, each ``[id, ms, operation, added, total]``, with ``null`` as the last one where
+the oldest has a parent that is gone; ``null`` for a table of which nothing is known; without it every row can be read),
 ``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
 FLAREIAC_UPDATE_GOLDEN=1 writes the latter. ``{"missing": [address]}`` is not there, whatever observed says.
 """
@@ -11,6 +13,7 @@ import dataclasses
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +32,7 @@ from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action
+from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
 from tests.support.txtar import Archive, format_txtar, parse_txtar
 
@@ -155,14 +159,27 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
     if "observed.flare.hcl" in archive.files:
         observed = _resources(archive.files["observed.flare.hcl"], root).desired.resources
         there = {address: item.attributes for address, item in observed.items() if item.kind is Kind.MANAGED}
+    histories: dict[str, list[list[Any] | None] | None] = json.loads(archive.files.get("history.json", "{}"))
     managed = [address for address, item in desired.desired.resources.items() if item.kind is Kind.MANAGED]
     observations: dict[str, Observation] = {
-        address: Present(attributes=there[address], identity=_identity(there[address]) | given.get(address, {}))
+        address: Present(
+            attributes=there[address],
+            identity=_identity(there[address]) | given.get(address, {}),
+            history=_history(histories.get(address, [[1, 0, "append", 1, 1]])) if "column_order" in there[address] else None,
+        )
         if address in there
         else Missing()
         for address in dict.fromkeys([*managed, *records])
     }
     return Snapshot(lineage="00000000-0000-0000-0000-000000000000", serial=1, resources=records), observations
+
+
+def _history(given: list[list[Any] | None] | None) -> TableHistory | None:
+    if given is None:
+        return None
+    names = ("id", "at_ms", "operation", "added", "total")
+    live = tuple(LiveSnapshot(**dict(zip(names, item, strict=True))) for item in given if item is not None)
+    return TableHistory(snapshots=live, is_cut=None in given)
 
 
 def _identity(attributes: Attributes) -> Attributes:

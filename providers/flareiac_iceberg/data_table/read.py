@@ -23,7 +23,8 @@ class DataTableDriver:
         observed = self._tables.read(replace(request, desired=whole))
         if not isinstance(observed, Present):
             return observed
-        return Present(attributes=asked | _lasting(observed.attributes) | {"uuid": observed.identity["uuid"]}, identity=observed.identity)
+        attributes = asked | _lasting(observed.attributes) | {"uuid": observed.identity["uuid"]}
+        return Present(attributes=attributes, identity=observed.identity, history=observed.history)
 
     def apply(self, request: ApplyRequest) -> Outcome:
         """Nobody asks for it."""

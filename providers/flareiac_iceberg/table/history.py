@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 
 MAIN: Final = "main"
 _QUERY: Final = "spark.sql.streaming.queryId"
@@ -64,6 +65,21 @@ def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:
         item = there[at]
         yield _commit(item)
         at, number = item.get("parent-snapshot-id"), number + 1
+
+
+def live(metadata: Attributes) -> TableHistory:
+    """The main branch as a stream can read it. A loop of parents, which only damage makes, ends the line."""
+    found: dict[int, Commit] = {}
+    for item in commits(metadata):
+        if item.id in found:
+            break
+        found[item.id] = item
+    line = tuple(found.values())
+    snapshots = tuple(
+        LiveSnapshot(id=each.id, at_ms=each.at, operation=each.operation, added=each.added, total=each.total) for each in line
+    )
+    cut = bool(line) and line[-1].parent is not None
+    return TableHistory(snapshots=snapshots, is_cut=cut or (not line and current(metadata) is not None))
 
 
 def by_id(metadata: Attributes, snapshot_id: int) -> Commit | None:

@@ -11,6 +11,7 @@ from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
+from flareiac_iceberg.table.history import live
 from flareiac_iceberg.table.metadata import load_entry, taken_apart
 from flareiac_iceberg.table.move import FOUND_AT, TAKEN, is_elsewhere
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
@@ -104,7 +105,8 @@ def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer]
         return Unreadable(diagnostic=_view(target))
     if recorded is not None and request.cheap and _unchanged(request, pointer.location):
         identity = since(recorded.identity, recorded.identity)
-        return Present(attributes=recorded.attributes, identity=identity, unmanaged=_unmanaged(identity, request))
+        history = live(load_entry(pointer, target.catalog)[1]) if request.history else None
+        return Present(attributes=recorded.attributes, identity=identity, unmanaged=_unmanaged(identity, request), history=history)
     return present(request, *load_entry(pointer, target.catalog))
 
 
@@ -156,6 +158,7 @@ def present(request: ReadRequest, location: str, metadata: Attributes) -> Presen
         attributes=observed_attributes(frame, spec),
         identity=since(identity, request.recorded.identity if request.recorded else None),
         unmanaged=_unmanaged(identity, request),
+        history=live(metadata) if request.history else None,
     )
 
 

@@ -8,7 +8,7 @@ from flareiac.sdk.changes import Blocker, Effect, Step
 from flareiac_spark.checkpoint.carry_over import FILES, TABLE
 from flareiac_spark.checkpoint.facts import QueryFacts
 from flareiac_spark.checkpoint.seed import Standing
-from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST
+from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 
 def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
@@ -38,6 +38,8 @@ def _where(start: str) -> str:
             return "it goes on where the last one stands"
         case "earliest":
             return "everything is read again"
+        case "oldest_snapshot":
+            return "what is left is read again, tables from their oldest snapshot on"
         case "latest":
             return "only what comes from now on is read"
         case _:
@@ -46,7 +48,7 @@ def _where(start: str) -> str:
 
 def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:
     name = _named(query)
-    if start == EARLIEST:
+    if start in (EARLIEST, OLDEST_SNAPSHOT):
         for text in _read_again(query):
             yield Step(text=f"{name}: {text}", effect=Effect.NEW_GENERATION)
         return

@@ -28,8 +28,9 @@ SCHEMA: Final = Block(
         ),
         "start_from": Attribute(
             type=STRING,
-            description="Where a raised generation begins: carry_over (where the last one stands), earliest, latest or a time with offset. "
-            "Tables know all four; files know carry_over (without state) and earliest; a rate stream only earliest.",
+            description="Where a raised generation begins: carry_over (where the last one stands), earliest (blocked where rows of a "
+            "table are in no live snapshot's additions), oldest_snapshot (the same without those rows), latest or a time with offset. "
+            "Tables know all of them; files know carry_over (without state) and earliest; a rate stream only earliest.",
             default="carry_over",
             effect="takes effect with the next generation",
         ),

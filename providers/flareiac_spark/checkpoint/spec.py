@@ -20,6 +20,8 @@ SINGLE: Final = "single"
 GENERATIONS: Final = "generations"
 CARRY_OVER: Final = "carry_over"
 EARLIEST: Final = "earliest"
+OLDEST_SNAPSHOT: Final = "oldest_snapshot"
+"""Like ``earliest``, and without the rows that no live snapshot of a table added: that is accepted."""
 LATEST: Final = "latest"
 ALL: Final = "all"
 """The folder's name where one query feeds all outputs of a job."""
@@ -91,11 +93,11 @@ def _start_from(start: Data, diagnostics: Diagnostics) -> str | None:
     """None: not said, which means ``carry_over``."""
     if start is None or start is UNKNOWN:
         return None
-    if start not in (CARRY_OVER, EARLIEST, LATEST) and not _is_time(start):
+    if start not in (CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT, LATEST) and not _is_time(start):
         diagnostics.error(
             "FIK023",
             f"{start!r} is no place to start from",
-            'Write "carry_over", "earliest", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            'Write "carry_over", "earliest", "oldest_snapshot", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
             attribute=("start_from",),
         )
     return str(start)

@@ -5,7 +5,7 @@ import datetime as dt
 
 def moment_of(start_from: str, *, now: float) -> int | None:
     """UTC milliseconds, None for the beginning. ``now`` in UTC seconds. Raises ``ValueError`` for what is no ISO 8601 time."""
-    if start_from == "earliest":
+    if start_from in ("earliest", "oldest_snapshot"):
         return None
     if start_from == "latest":
         return int(now * 1000)

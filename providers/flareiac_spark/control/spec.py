@@ -48,7 +48,10 @@ class RateSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource:
-    """``start_from``: ``earliest``, ``latest`` or an ISO 8601 time with offset. ``columns`` are the table's, for analysis."""
+    """``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO 8601 time with offset.
+
+    ``columns`` are the table's, for analysis.
+    """
 
     identifier: tuple[str, ...]
     kind: Literal["table"] = "table"

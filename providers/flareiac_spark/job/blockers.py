@@ -7,25 +7,34 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction
 from flareiac.sdk.provider import PlanRequest, Present
+from flareiac.sdk.references import References
+from flareiac_spark.checkpoint.spec import CARRY_OVER
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.job.acceptance import token, token_of
 from flareiac_spark.job.changes import JobChange, Mixed, Refused
 from flareiac_spark.job.definition import query_digest, spec_of
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts
-from flareiac_spark.job.generation import CARRY_OVER, EARLIEST, carries_over, lines
+from flareiac_spark.job.generation import carries_over, lines
 from flareiac_spark.job.query_changes import declares_state, holds_state, query_of
+from flareiac_spark.job.readable import start_again
 from flareiac_spark.job.source_folders import declared_paths, left_behind
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 
-def of_changes(address: str, found: Sequence[JobChange], desired: Attributes, recorded: Attributes) -> list[Blocker]:
-    """What is refused, each by itself, and what mixes results unless its token is there, together."""
+def of_changes(
+    address: str, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True
+) -> list[Blocker]:
+    """What is refused, each by itself, and what mixes results unless its token is there, together.
+
+    ``carries``: offsets can be taken over.
+    """
     refused = [change for change in found if isinstance(change, Refused)]
     mixed = [change for change in found if isinstance(change, Mixed)]
-    blocked = [_refused(change, desired, recorded) for change in refused]
+    blocked = [_refused(change, desired, recorded, references, carries=carries) for change in refused]
     if mixed and not is_accepted(address, mixed, desired, recorded):
-        blocked.append(_mixed(address, mixed, desired, recorded, acceptable=not refused))
+        ways = new_generation(desired, recorded, references, carries=carries)
+        blocked.append(_mixed(address, mixed, desired, recorded, ways, acceptable=not refused))
     return blocked
 
 
@@ -41,19 +50,22 @@ def of_carry_over(
     so_far = {**desired, "generation": desired["generation"] - 1}
     moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
     there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts), other_folder(request, so_far, facts)]
-    return [*(_refused(change, so_far, recorded) for change in moved), *(blocker for blocker in there if blocker)]
+    return [*(_refused(change, so_far, recorded, request.references) for change in moved), *(blocker for blocker in there if blocker)]
 
 
-def _refused(change: Refused, desired: Attributes, recorded: Attributes) -> Blocker:
+def _refused(change: Refused, desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True) -> Blocker:
+    anew = new_generation(desired, recorded, references, carries=carries and change.carries) if change.anew else (_NEW_JOB,)
     return Blocker(
         code="FIK062",
         summary=f"Not on this checkpoint: {change.text} ({render_path(change.path)})",
         why=change.why,
-        ways_out=(f"undo: {change.undo}", *(new_generation(desired, recorded, carries=change.carries) if change.anew else (_NEW_JOB,))),
+        ways_out=(f"undo: {change.undo}", *anew),
     )
 
 
-def _mixed(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, *, acceptable: bool) -> Blocker:
+def _mixed(
+    address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, ways: Sequence[str], *, acceptable: bool
+) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{change.text[:1].upper()}{change.text[1:]}: {_shown(change)}{change.why}" for change in mixed]
@@ -67,7 +79,7 @@ def _mixed(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: 
         code="FIK063",
         summary=f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}",
         why="\n".join(told),
-        ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *new_generation(desired, recorded)),
+        ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
     )
 
 
@@ -80,12 +92,13 @@ def _shown(change: Mixed) -> str:
             return ""
 
 
-def new_generation(desired: Attributes, recorded: Attributes | None, *, carries: bool = True) -> tuple[str, ...]:
+def new_generation(desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True) -> tuple[str, ...]:
     """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last batch on."""
     if desired["generation"] is None:
         return ()
     place = desired["checkpoint"]
-    found = [f"start anew: read everything again, in {place}:\n{lines(desired, EARLIEST, rebuild=True)}"]
+    start, rebuild, words = start_again(desired, references)
+    found = [f"{words}, in {place}:\n{lines(desired, start, rebuild=rebuild)}"]
     if carries and recorded is not None and carries_over(desired, recorded):
         state = ", and leave the state behind" if declares_state(recorded) else ""
         what = f"keep the offsets and the rows{state}"
@@ -111,7 +124,7 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
             code="FIK060",
             summary=lost.summary,
             why=lost.why,
-            ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes)[:1]),
+            ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes, request.references)[:1]),
         )
     return None
 
@@ -138,7 +151,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Block
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
-                    *new_generation(desired, None),
+                    *new_generation(desired, None, request.references),
                 ),
             )
     return None
@@ -162,7 +175,7 @@ def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker |
             code="FIK061",
             summary=f"The checkpoint of output {name} belongs to a query with other sources",
             why=why,
-            ways_out=("use a checkpoint of its own", *new_generation(desired, None)[:1]),
+            ways_out=("use a checkpoint of its own", *new_generation(desired, None, request.references)[:1]),
         )
     return None
 
@@ -182,7 +195,7 @@ def other_folder(request: PlanRequest, desired: Attributes, facts: Facts) -> Blo
                 ),
                 ways_out=(
                     "run flareiac where the project was, or move the folder of files back",
-                    *new_generation(desired, None),
+                    *new_generation(desired, None, request.references),
                 ),
             )
     return None
@@ -193,12 +206,12 @@ def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest
     return left_behind(folders, declared_paths(desired["inputs"], request.project))
 
 
-def unknown_state(address: str, desired: Attributes, facts: Facts) -> Blocker | None:
+def unknown_state(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
     """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
     if facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
     held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
-    word = unknown_state_token(address, desired, held)
+    word = unknown_state_token(request.address, desired, held)
     if not held or desired["accept_result_change"] == word:
         return None
     operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
@@ -212,7 +225,7 @@ def unknown_state(address: str, desired: Attributes, facts: Facts) -> Blocker | 
         ),
         ways_out=(
             f'the steps are the same as before: in this job:\n  accept_result_change = "{word}"',
-            *new_generation(desired, None)[:1],
+            *new_generation(desired, None, request.references)[:1],
         ),
     )
 
@@ -244,7 +257,7 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
         ways_out=(
             "apply that definition again, until it is stable",
             f'go on with the declared one all the same, in this job:\n  accept_result_change = "{word}"',
-            *new_generation(desired, recorded)[:1],
+            *new_generation(desired, recorded, request.references)[:1],
         ),
     )
 
@@ -256,7 +269,7 @@ def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> 
             code="FIK059",
             summary=f"{request.address} can not go on after a change of what it reads",
             why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
-            ways_out=(*new_generation(desired, recorded, carries=False), "leave what it reads as it is"),
+            ways_out=(*new_generation(desired, recorded, request.references, carries=False), "leave what it reads as it is"),
         )
         for item in request.disturbances
         if item.reaction is Reaction.CAN_NOT and not desired["stopped"]

@@ -8,7 +8,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker
 from flareiac.sdk.provider import PlanRequest
 from flareiac_spark.checkpoint.carry_over import FILES, TABLE, Query, Refusal, Stream, decide
-from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST
+from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, streams_in_order
@@ -43,7 +43,8 @@ def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str
         return
     others = sorted({kind for item in desired["inputs"].values() if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE})
     if start != CARRY_OVER:
-        if others:
+        tables = any(item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream")
+        if others and not (start == OLDEST_SNAPSHOT and tables):
             yield only_tables(desired, start, others)
         return
     for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):

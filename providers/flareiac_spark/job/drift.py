@@ -16,7 +16,7 @@ def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[st
     recorded = request.recorded
     assert recorded is not None, "only what is recorded can drift"
     was = recorded.attributes
-    if not _looked_at(request):
+    if not looked_at(request):
         return ()
     if was["stopped"]:
         return ("it was started by hand",) if facts.state == "running" and not is_finite(was) else ()
@@ -44,7 +44,7 @@ def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[st
 def foreign(request: PlanRequest) -> tuple[str, ...]:
     """Who else writes the tables of its outputs."""
     recorded = request.recorded
-    if recorded is None or not _looked_at(request):
+    if recorded is None or not looked_at(request):
         return ()
     tables = [output["table"].address for output in recorded.attributes["outputs"].values() if isinstance(output["table"], Reference)]
     return tuple(text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request))
@@ -52,7 +52,7 @@ def foreign(request: PlanRequest) -> tuple[str, ...]:
 
 def pinned_otherwise(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:
     """Settings that were declared before, and that the checkpoint keeps at another value."""
-    if request.recorded is None or not facts.started or not _looked_at(request):
+    if request.recorded is None or not facts.started or not looked_at(request):
         return ()
     was = request.recorded.attributes["conf"]
     return tuple(
@@ -62,6 +62,6 @@ def pinned_otherwise(request: PlanRequest, facts: Facts, desired: Attributes) ->
     )
 
 
-def _looked_at(request: PlanRequest) -> bool:
+def looked_at(request: PlanRequest) -> bool:
     """Not with -refresh=none."""
     return not isinstance(request.observed, Present) or KEY in request.observed.identity

@@ -7,16 +7,17 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step
 from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+from flareiac_spark.job import readable
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.query_changes import declares_state
 
-CARRY_OVER, EARLIEST, LATEST = "carry_over", "earliest", "latest"
 _REWRITES: Final = ("complete", "overwrite")
 """Output modes whose next batch replaces everything that is there."""
 
 
 def start_of(attributes: Attributes, references: References) -> str:
-    """What the next generation starts from: ``carry_over``, ``earliest``, ``latest`` or a time."""
+    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or a time."""
     reference = attributes["checkpoint"]
     checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
     return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
@@ -44,13 +45,15 @@ def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
 def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are there."""
     start = start_of(desired, request.references)
-    yield _begins(start, desired, facts)
+    lost = readable.missed(desired, request.references)
+    yield _begins(start, desired, facts, lost)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
-        rebuilt = "it is made anew from what is read again" if start == EARLIEST else "what is open in it begins anew, empty"
+        again = start in (EARLIEST, OLDEST_SNAPSHOT)
+        rebuilt = "it is made anew from what is read again" if again else "what is open in it begins anew, empty"
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
-        yield from _rows(desired)
+        yield from _rows(desired, lost)
 
 
 def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
@@ -61,11 +64,12 @@ def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
     for name, output in desired["outputs"].items():
         if output["rebuild"] == "truncate" and output["mode"] not in _REWRITES:
             claims = [claim for claim in request.claims if claim.subject == output["table"].address]
-            found.extend(_in_the_way(name, output, claims, request))
+            emptying = readable.emptying(request, desired, name)
+            found.extend([emptying] if emptying is not None else _in_the_way(name, output, claims, request))
     return found
 
 
-def _begins(start: str, desired: Attributes, facts: Facts) -> Step:
+def _begins(start: str, desired: Attributes, facts: Facts, lost: list[readable.Missed]) -> Step:
     number = desired["generation"]
     streams = ", ".join(name for name, item in desired["inputs"].items() if item["kind"] == "stream")
     why = f'start_from = "{start}"'
@@ -74,6 +78,10 @@ def _begins(start: str, desired: Attributes, facts: Facts) -> Step:
             return Step(text=f"generation {number} goes on {_after(facts)}", effect=Effect.NEW_GENERATION, why=why)
         case "earliest":
             return Step(text=f"generation {number} reads {streams} again from the beginning", effect=Effect.NEW_GENERATION, why=why)
+        case "oldest_snapshot":
+            left = f"; {readable.missed_text(lost)}, and are not read" if lost else ""
+            text = f"generation {number} reads {streams} again, tables from the oldest snapshot that is left on{left}"
+            return Step(text=text, effect=Effect.LOSES_DATA if lost else Effect.NEW_GENERATION, why=why)
         case "latest":
             text = f"generation {number} reads what comes from its start on; what {streams} holds and was not read yet is passed over"
             return Step(text=text, effect=Effect.LOSES_DATA, why=why)
@@ -92,20 +100,23 @@ def _after(facts: Facts) -> str:
     return f"after {' and '.join(dict.fromkeys(told))}"
 
 
-def _rows(desired: Attributes) -> Iterator[Step]:
+def _rows(desired: Attributes, lost: list[readable.Missed]) -> Iterator[Step]:
     for output in desired["outputs"].values():
         table = output["table"]
         place = f"{table}, branch {output['branch']}" if output["branch"] else f"{table}"
         if output["mode"] in _REWRITES:
-            yield Step(
-                text=f"replaces the rows of {place} with its first batch", effect=Effect.NEW_SNAPSHOT, why=f"mode = {output['mode']}"
-            )
+            without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
+            effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
+            yield Step(text=f"replaces the rows of {place} with its first batch{without}", effect=effect, why=f"mode = {output['mode']}")
         elif output["rebuild"] == "truncate":
             why = (
                 f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; readers find it incomplete until "
                 "the job has caught up"
             )
             yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
+        elif output["mode"] == "append" and lost:
+            text = f"rows that are in {place} stay there; what live snapshots added is written, also where it is there already"
+            yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
         elif output["mode"] == "append":
             why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
             yield Step(text=f"rows that are in {place} stay there, and are written once more", effect=Effect.RESULTS_CHANGE, why=why)

@@ -6,18 +6,18 @@ written again; until it commits, its files belong to no snapshot. With all batch
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.references import References
-from flareiac_spark.checkpoint.spec import ALL, EARLIEST, LATEST
-from flareiac_spark.checkpoint.stand import BEGINNING, Stand
-from flareiac_spark.control.moments import moment_of
-from flareiac_spark.job.carry_over import query_of
+from flareiac_spark.checkpoint.spec import ALL
+from flareiac_spark.checkpoint.stand import Stand
 from flareiac_spark.job.facts import KEY, Facts, decode
+from flareiac_spark.job.positions import NotTold, Now, Since, Snapshots, Start, positions, streamed
 from flareiac_spark.job.spec import query_names
 
-_ALL_AVAILABLE = ("available_now", "once")
 _BEGUN = ("starting", "running")
 
 
@@ -37,22 +37,10 @@ def holds(address: str, attributes: Attributes, references: References, identity
 
 
 def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
-    streamed = [] if attributes["mode"] == "batch" else [table for _input, table, _start in _streamed(attributes)]
-    for table in dict.fromkeys([*streamed, *_tables(attributes, ALL)]):
+    read = [] if attributes["mode"] == "batch" else [item.table for item in streamed(attributes)]
+    for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
         reason = "where it stands was not looked at, or can not be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)
-
-
-def _streamed(attributes: Attributes) -> list[tuple[str, str, str]]:
-    """The tables that are read as streams: input, address, and where it starts."""
-    found = []
-    for name, item in attributes["inputs"].items():
-        match item:
-            case {"kind": "stream", "source": {"kind": "table", "table": Reference(table), "start_from": start}}:
-                found.append((name, table, start))
-            case _:
-                pass
-    return found
 
 
 def _tables(attributes: Attributes, query: str) -> list[str]:
@@ -66,68 +54,27 @@ def _tables(attributes: Attributes, query: str) -> list[str]:
 
 def _read(address: str, attributes: Attributes, query: str, facts: Facts) -> Iterator[Hold]:
     stand = facts.stands.get(query) or Stand()
-    streamed = _streamed(attributes)
-    places = _places(attributes, query, stand)
     whose = "" if query == ALL or len(attributes["outputs"]) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
-    for name, table, start in streamed:
-        if places is None:
-            reason = f"{whose}it reads several tables, and its query does not tell which position belongs to which"
-            yield Hold(subject=table, holder=address, reason=reason, moved_ms=moved, unknown=True)
-        elif name in places:
-            yield from _at(Hold(subject=table, holder=address, reason=whose, moved_ms=moved), stand, places[name], name, start, attributes)
-
-
-def _at(hold: Hold, stand: Stand, indexes: list[int], name: str, start: str, attributes: Attributes) -> Iterator[Hold]:
-    reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
-    if not reached or BEGINNING in reached:
-        yield from _not_begun(hold, stand, name, start)
-        return
-    snapshots = [*reached, *_of(stand.ahead, indexes)]
-    after = "where it begins" if stand.committed is None else f"where batch {stand.committed} ended"
-    reason = f"{hold.reason}its stream goes on {after}"
-    if attributes["trigger"]["kind"] in _ALL_AVAILABLE:
-        first = _of(stand.first, indexes)
-        reason += "; a run that reads all there is looks for the snapshot at which the first one began" if first else ""
-        snapshots += first
-    held = tuple(snapshot for snapshot in dict.fromkeys(snapshots) if snapshot != BEGINNING)
-    yield Hold(subject=hold.subject, holder=hold.holder, reason=reason, snapshots=held, moved_ms=hold.moved_ms)
-
-
-def _not_begun(hold: Hold, stand: Stand, name: str, start: str) -> Iterator[Hold]:
-    """A stream reads what snapshots added, one by one: what expires before it begins it never reads."""
-    begins = stand.times[name] if name in stand.times else _moment(start)
-    if name not in stand.times and start == LATEST:
-        return
-    if begins is not None:
-        reason = f"{hold.reason}it has not read anything yet, and begins at a moment"
-        yield Hold(subject=hold.subject, holder=hold.holder, reason=reason, since_ms=begins, moved_ms=hold.moved_ms)
-        return
-    reason = f"{hold.reason}it has not read anything yet, and begins with the oldest snapshot: what expires it would never read"
-    yield Hold(subject=hold.subject, holder=hold.holder, reason=reason, moved_ms=hold.moved_ms, unknown=True)
-
-
-def _moment(start: str) -> int | None:
-    return None if start in (EARLIEST, LATEST) else moment_of(start, now=0.0)
-
-
-def _of(positions: tuple[int | None, ...], indexes: list[int]) -> list[int]:
-    found = (positions[at] for at in indexes if at < len(positions))
-    return [snapshot for snapshot in found if snapshot is not None]
-
-
-def _places(attributes: Attributes, query: str, stand: Stand) -> dict[str, list[int]] | None:
-    """The positions of each streamed table, by input; None where that can not be told."""
-    count = max(len(stand.reached), len(stand.first), len(stand.ahead))
-    streams = query_of(attributes, query).streams
-    if streams is not None and len(streams) == 1:
-        return {streams[0].name: list(range(count))}
-    if streams is not None and count in (0, len(streams)):
-        return {stream.name: [at] for at, stream in enumerate(streams)}
-    streamed = _streamed(attributes)
-    if len({table for _name, table, _start in streamed}) == 1:
-        return {streamed[0][0]: list(range(count))}
-    return None
+    for item, position in positions(attributes, query, stand):
+        hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
+        match position:
+            case NotTold():
+                why = f"{whose}it reads several tables, and its query does not tell which position belongs to which"
+                yield replace(hold, reason=why, unknown=True)
+            case Snapshots(ids=ids, first=first):
+                after = "where it begins" if stand.committed is None else f"where batch {stand.committed} ended"
+                rest = "; a run that reads all there is looks for the snapshot at which the first one began" if first else ""
+                yield replace(hold, reason=f"{whose}its stream goes on {after}{rest}", snapshots=ids)
+            case Since(at_ms=at_ms):
+                yield replace(hold, reason=f"{whose}it has not read anything yet, and begins at a moment", since_ms=at_ms)
+            case Start():
+                why = f"{whose}it has not read anything yet, and begins with the oldest snapshot: what expires it would never read"
+                yield replace(hold, reason=why, unknown=True)
+            case Now():
+                pass
+            case _:
+                assert_never(position)
 
 
 # Writers

@@ -9,13 +9,14 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac_spark.checkpoint.spec import CARRY_OVER
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.job import blockers as blocking
-from flareiac_spark.job import carry_over, generation, health
+from flareiac_spark.job import carry_over, generation, health, readable
 from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
-from flareiac_spark.job.drift import foreign, pinned_otherwise, running
+from flareiac_spark.job.drift import foreign, looked_at, pinned_otherwise, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.stream.spec import table_columns
@@ -52,11 +53,12 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         drift = (request.observed.reason or "it is no longer among what should run",)
     blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
     blockers += _refused_again(request, desired, facts)
+    begun = generation.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
     return Proposal(
         action=Action.CREATE,
         planned=desired,
         changes=_visible(classify(desired, None, None)),
-        steps=(_start(desired, facts), *(generation.steps(request, desired, facts) if _begins_one(request, desired, facts) else ())),
+        steps=(_start(request, desired, facts), *begun),
         reasons=(*(drift or ("it is not there yet",)), *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
@@ -69,27 +71,37 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
 def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
     if request.recorded is None:
-        found = [blocking.unknown_state(request.address, desired, facts), blocking.moved_back(request, desired, facts)]
-        emptied = generation.blockers(request, desired) if _begins_one(request, desired, facts) else []
-        return [*(blocker for blocker in found if blocker), *emptied]
-    return _blockers(request, desired, request.recorded.attributes, changes(request.recorded.attributes, desired, facts), facts)
+        found = [blocking.unknown_state(request, desired, facts), blocking.moved_back(request, desired, facts)]
+        begins = _begins_one(request, desired, facts)
+        emptied = generation.blockers(request, desired) if begins else []
+        reads = readable.of_generation(request, desired, facts) if begins else readable.of_start(request, desired, facts)
+        return [*(blocker for blocker in found if blocker), *emptied, *reads]
+    recorded = request.recorded.attributes
+    return _blockers(request, desired, recorded, changes(recorded, desired, facts), facts, starts=True)
 
 
-def _blockers(request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts) -> list[Blocker]:
+def _blockers(
+    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts, *, starts: bool
+) -> list[Blocker]:
     if is_fresh(recorded, desired):
         start = generation.start_of(desired, request.references)
-        lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == generation.CARRY_OVER else []
-        return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired)]
+        lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
+        reads = [] if lost else readable.of_generation(request, desired, facts)
+        return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired), *reads]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     if not any(isinstance(change, Refused) for change in found):  # another folder was declared: that is refused by itself
         there.append(blocking.other_folder(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
+    checked = starts and looked_at(request) and not any(there)
+    reads = readable.of_start(request, desired, facts) if checked else []
+    carries = not any(blocker.code == readable.OFFSET_GONE for blocker in reads)
     return [
-        *blocking.of_changes(request.address, found, desired, recorded),
+        *blocking.of_changes(request.address, found, desired, recorded, request.references, carries=carries),
         *blocking.used_folders(request, desired, recorded, facts),
         *blocking.cut_off(request, desired, recorded),
         *(blocker for blocker in there if blocker),
+        *reads,
     ]
 
 
@@ -121,7 +133,7 @@ def _begins_one(request: PlanRequest, desired: Attributes, facts: Facts) -> bool
     return (desired["generation"] or 1) > 1 and not facts.started
 
 
-def _start(desired: Attributes, facts: Facts) -> Step:
+def _start(request: PlanRequest, desired: Attributes, facts: Facts) -> Step:
     if desired["stopped"] or (is_finite(desired) and desired["run"] == "manual"):
         return Step(text="is declared and not started", effect=Effect.METADATA, why="stopped" if desired["stopped"] else 'run = "manual"')
     if desired["mode"] == "batch":
@@ -130,7 +142,9 @@ def _start(desired: Attributes, facts: Facts) -> Step:
         return Step(text="runs once", effect=Effect.STARTS, why=why)
     if facts.started:
         return Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why="a query has run on this checkpoint before")
-    return Step(text="starts from the beginning of its streams", effect=Effect.STARTS, why="its checkpoint is empty")
+    words = "" if _begins_one(request, desired, facts) else readable.start_words(desired, request.references)
+    text = f"starts {words}" if words else "starts from the beginning of its streams"
+    return Step(text=text, effect=Effect.STARTS, why="its checkpoint is empty")
 
 
 def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) -> Proposal:
@@ -138,7 +152,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     found = list(changes(recorded, desired, facts))
     healable = running(request, facts, desired)
     fresh = is_fresh(recorded, desired)
-    blockers = _blockers(request, desired, recorded, found, facts)
+    blockers = _blockers(request, desired, recorded, found, facts, starts=_starts_again(request, recorded, found, healable))
     accepted = blocking.is_accepted(request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded)
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
@@ -166,6 +180,12 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
             "nonce": facts.nonce + (1 if facts.phase == "failed" or _disturbed(request) else 0),
         },
     )
+
+
+def _starts_again(request: PlanRequest, recorded: Attributes, found: Sequence[JobChange], healable: Sequence[str]) -> bool:
+    """Whether the plan starts queries that ran before, for whatever reason."""
+    restarts = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
+    return restarts or recorded["stopped"] or bool(healable) or _disturbed(request)
 
 
 def _action(steps: Sequence[Step], planned: Attributes, recorded: Attributes, blockers: Sequence[Blocker]) -> Action:

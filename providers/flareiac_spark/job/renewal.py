@@ -22,7 +22,7 @@ from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Re
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, is_begun, note_of, read_checkpoint, seeded
 from flareiac_spark.checkpoint.folder import damage
 from flareiac_spark.checkpoint.seed import Beginning, Settled, Standing, positions_at, seed, standing, times_at
-from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, LATEST
+from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 from flareiac_spark.control import (
     ControlError,
     Finish,
@@ -46,6 +46,8 @@ from flareiac_spark.job.carry_over import can_not_go_on, only_tables, query_of
 from flareiac_spark.job.definition import spec_of
 
 _JVM_ENDS: Final = 60.0
+_FROM_START: Final = (EARLIEST, OLDEST_SNAPSHOT)
+_WORDS: Final = {EARLIEST: "the beginning", OLDEST_SNAPSHOT: "the oldest snapshot that is left", LATEST: "what comes from now on"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,13 +236,17 @@ class _Pair:
         if state not in (Standing.ABSENT, Standing.PREPARED):
             raise Failure(in_the_way(self.renewal.address, self.folder, state))
         for output in self.new_outputs:
-            if (lost := self.emptied().get(output.name)) and self.renewal.start_from != EARLIEST and not self.renewal.is_rebuilt(output):
+            if (
+                (lost := self.emptied().get(output.name))
+                and self.renewal.start_from not in _FROM_START
+                and not self.renewal.is_rebuilt(output)
+            ):
                 raise Failure(_emptied_before(self.renewal.address, lost, self.renewal.start_from))
         if self.renewal.start_from == CARRY_OVER:
             decision = self.decision()
             if isinstance(decision, Refusal):
                 raise Failure(refused(self.renewal.address, can_not_go_on(self.renewal.after, self.name, decision)))
-        elif self.renewal.start_from != EARLIEST:
+        elif self.renewal.start_from not in _FROM_START:
             others = sorted({item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)} - {"table"})
             if others:
                 raise Failure(refused(self.renewal.address, only_tables(self.renewal.after, self.renewal.start_from, others)))
@@ -337,7 +343,7 @@ class _Renewal:
         if found is None:
             return Settled(folder=folder, query_id="", batch=None)
         batch = found.started
-        if self.start_from != EARLIEST and found.in_flight is not None and self.old is not None:
+        if self.start_from not in _FROM_START and found.in_flight is not None and self.old is not None:
             batch = self._settle_batch(pair, found, found.in_flight)
         return Settled(folder=folder, query_id=found.query_id, batch=batch)
 
@@ -403,7 +409,7 @@ class _Renewal:
         told: dict[str, Data] = {"start_from": start, "generation": self.generation}
         if start != CARRY_OVER:
             times = dict.fromkeys(_tables(self.new), moment_of(start, now=time.time()))
-            words = {EARLIEST: "the beginning", "latest": "what comes from now on"}.get(start, start)
+            words = _WORDS.get(start, start)
             return Beginning(by=self.by, times=times, told=told), f"{where} starts from {words}"
         if settled is not None:
             told = {**told, "after": str(settled.folder), "query_id": settled.query_id, "batch": settled.batch}

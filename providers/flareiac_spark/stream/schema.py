@@ -41,7 +41,8 @@ TABLE: Final = Block(
         "table": Attribute(type=RefType(("table", "data.table")), description="The table.", required=True, effect="blocked"),
         "start_from": Attribute(
             type=STRING,
-            description='Where a first start begins: "earliest" (the oldest live snapshot), "latest" or a time with offset.',
+            description='Where a first start begins: "earliest" (all rows; blocked where some are in no live snapshot\'s additions), '
+            '"oldest_snapshot" (the oldest live snapshot, without such rows), "latest" or a time with offset.',
             default="earliest",
             effect="takes effect with the next generation",
         ),

@@ -133,11 +133,11 @@ def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
 
 def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
     start = table.get("start_from") or "earliest"
-    if start not in ("earliest", "latest") and not _is_time(start):
+    if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
         diagnostics.error(
             "FIK015",
             f"{start!r} is no place to start from",
-            'Write "earliest", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            'Write "earliest", "oldest_snapshot", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
             attribute=("table", "start_from"),
         )
     return {
