@@ -200,6 +200,23 @@ def test_counts_that_change_are_merged_without_a_watermark(lake: Workshop) -> No
     assert lake.rows("counts") == [("a", 2), ("b", 1)]
 
 
+@pytest.mark.parametrize("mode", ["merge", "complete"])
+def test_a_field_of_the_greatest_struct_of_a_group_is_written(lake: Workshop, mode: str) -> None:
+    """It is computed by sorting, by columns that the frame of the batch does not have."""
+    lake.create("latest", {"note": "string", "latest": "long"})
+    more = {"merge": {"on": ["note"]}} if mode == "merge" else {}
+    steps = [
+        {"name": "p", "sql": "SELECT note, ts, id AS amount, at AS fee FROM raw"},
+        {"name": "picked", "sql": "SELECT note, max(struct(ts, amount, fee)).amount AS latest FROM p GROUP BY note"},
+    ]
+    spec = lake.job(lake.output("latest", {"note": "string", "latest": "long"}, mode=mode, **more), steps=steps)
+    lake.events((1, 1, "a", 1), (2, 1, "b", 1), (3, 1, "a", 2))
+    lake.events((4, 1, "a", 3), (5, 1, "b", 4))
+    assert lake.analyse(spec).findings == ()
+    lake.run(spec)
+    assert lake.rows("latest") == [("a", 4), ("b", 5)]
+
+
 def test_an_overwrite_replaces_and_an_empty_batch_does_not(lake: Workshop) -> None:
     lake.create("last", KEYED)
     spec = lake.job(lake.output("last", KEYED, mode="overwrite"), sql="SELECT id, at, note FROM raw WHERE id > 0")

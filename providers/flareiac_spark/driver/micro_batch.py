@@ -11,7 +11,7 @@ from logging import Logger
 from typing import Any, Final
 
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import batch_write, kill_points, merge_rows, plans, sinks, tables, views
+from flareiac_spark.driver import batch_write, kept_rows, kill_points, merge_rows, plans, sinks, tables, views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.outputs import shape
@@ -143,9 +143,9 @@ class MicroBatch:
     def _write_all(self, frame: Any, todo: Sequence[Output], query_id: str, batch: int) -> int:
         """Returns to how many outputs it wrote."""
         written = 0
-        kept = frame.persist() if any(self._is_read_twice(output) for output in todo) or len(todo) > 1 else None
+        kept = kept_rows.kept(frame) if any(self._is_read_twice(output) for output in todo) or len(todo) > 1 else None
         try:
-            rows = self.flow.shapes(frame)
+            rows = self.flow.shapes(frame if kept is None else kept)
             for at, output in enumerate(todo):
                 if at:
                     kill_points.reach("driver.between-outputs", self.address)
