@@ -97,7 +97,7 @@ def driver(location: Annotated[str, typer.Argument(help="The control directory o
 
     for provider in installed().providers.values():
         if isinstance(provider, Serving):
-            return provider.serve(str((terminal.CURRENT.root / location).resolve()))
+            return provider.serve((terminal.CURRENT.root / location).resolve(), terminal.CURRENT.root.resolve())
     terminal.say("Error: no installed provider has a driver.")
     return ExitCode.ERROR
 

@@ -441,8 +441,8 @@ class Initialising(Protocol):
 class Serving(Protocol):
     """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the foreground."""
 
-    def serve(self, location: str) -> int:
-        """Runs until told to stop; returns the exit code."""
+    def serve(self, location: FilePath, root: FilePath) -> int:
+        """Runs until told to stop; returns the exit code. ``root``: where the command runs. Raises ``Failure``."""
         ...
 
 

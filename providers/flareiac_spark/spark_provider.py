@@ -1,6 +1,7 @@
 """The provider of Spark: engines, streams, checkpoints, jobs."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType
@@ -36,12 +37,11 @@ class SparkProvider:
     def open(self, project: Project) -> "SparkSession":
         return SparkSession(project)
 
-    def serve(self, location: str) -> int:
+    def serve(self, location: Path, root: Path) -> int:
         """Runs the driver of an application in this process."""
-        from flareiac_spark.control import ControlDirectory
-        from flareiac_spark.driver.application import Application
+        from flareiac_spark.application.serve import serve
 
-        return Application(ControlDirectory(location)).run()
+        return serve(location, root)
 
 
 class SparkSession:

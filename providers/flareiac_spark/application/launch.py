@@ -86,7 +86,7 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
     try:
         shell = subprocess.run(
             ["/bin/sh", "-c", _SPAWN, "sh", *command],
-            env=_environment(control, launch),
+            env=environment(control, launch),
             cwd=control.path,
             stdout=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
@@ -99,10 +99,11 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
     return ProcessIdentity(pid=pid, started=start_of(pid) or "")
 
 
-def _environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
+def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
+    """What a driver's process is given."""
     dropped = {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR"}
-    environment = {key: value for key, value in os.environ.items() if key not in dropped}
-    environment |= {
+    found = {key: value for key, value in os.environ.items() if key not in dropped}
+    found |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
         "FLAREIAC_LAUNCH_CONF": json.dumps(launch_conf(launch)),
         "PYSPARK_PYTHON": launch.python,
@@ -111,8 +112,8 @@ def _environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     if launch.java_home is not None:
-        environment["JAVA_HOME"] = str(launch.java_home)
-    return environment
+        found["JAVA_HOME"] = str(launch.java_home)
+    return found
 
 
 def _wait_until_ready(

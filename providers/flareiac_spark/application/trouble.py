@@ -1,5 +1,6 @@
 """How is trouble with an application told? Codes FIK801 to FIK809."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -60,3 +61,9 @@ def not_startable(why: str) -> Diagnostic:
 def not_ours(pid: int) -> Diagnostic:
     detail = f"The process {pid} belongs to another user. Ask them to end it, or run the command as that user."
     return error("FIK808", "The Spark application can not be stopped", detail)
+
+
+def no_control_directory(path: Path, known: Sequence[str]) -> Diagnostic:
+    there = f" Here are: {', '.join(known)}." if known else " An apply makes one when it starts the first job of an engine."
+    detail = f"{path} holds no desired.json, so that there is nothing to run. Nothing was started and no folder was made.{there}"
+    return error("FIK809", "This folder is not a control directory", detail)

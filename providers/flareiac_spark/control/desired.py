@@ -7,7 +7,10 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
-    """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms`` means: never by itself."""
+    """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms`` means: never by itself.
+
+    ``root``: the project that wrote this, whose lock file names the jars. ``master``, ``memory``: Spark's, for who starts the driver.
+    """
 
     digest: str = ""
     name: str = "flareiac"
@@ -15,6 +18,9 @@ class ApplicationSettings:
     log_level: str = "WARN"
     idle_shutdown_ms: int | None = None
     graceful_stop_ms: int = 30_000
+    root: str = ""
+    master: str = "local[*]"
+    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

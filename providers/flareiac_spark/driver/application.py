@@ -39,7 +39,8 @@ from flareiac_spark.driver.maintenance import TableLocks
 from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.predecessor import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
-from flareiac_spark.driver.spark_session import Started, end_spark, new_session, set_catalogs, start_spark
+from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.spark_session import LAUNCH_CONF, Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _TICK_SECONDS, _GLANCE_SECONDS = 0.1, 0.02
@@ -125,6 +126,8 @@ class Application:
         desired = self._control.read_desired()
         self._settings = desired.application if desired is not None else ApplicationSettings()
         self._about = replace(self._about, name=self._settings.name, digest=self._settings.digest)
+        if LAUNCH_CONF not in os.environ:
+            raise Refusal("JARS_UNKNOWN", f"It was started without its jars. Start it with: flareiac driver {self._control.path}")
         self._log.info("starting Spark for %s", self._settings.name)
         started = start_spark(self._settings, self._control.path)
         self._about = replace(
@@ -359,6 +362,10 @@ def _new_session(root: Any, conf: Mapping[str, str]) -> Any:
 
 
 def main(path: str) -> int:
-    """Runs the driver of a control directory; the way in for ``flareiac driver``."""
+    """Runs the driver of a control directory, as ``flareiac apply`` starts it: with the class path in its environment."""
+    control = ControlDirectory(path)
+    if not any((control.path / name).exists() for name in ("desired.json", "operations")):
+        sys.stderr.write(f"flareiac driver refused to start: {control.path} is not a control directory\n")
+        return EXIT_FAILED
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return Application(ControlDirectory(path)).run()
+    return Application(control).run()

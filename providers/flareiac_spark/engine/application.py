@@ -19,11 +19,10 @@ from flareiac_spark.application import (
     is_elsewhere_and_silent,
     stop_application,
 )
+from flareiac_spark.application.serve import PACKAGES, launch_of
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
 from flareiac_spark.places import absolute_place
 
-_PACKAGES = "spark.flareiac.packages"
-"""A setting that Spark does not know: the coordinates that the application was started with, so that a later job can add to them."""
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."
 
@@ -65,7 +64,7 @@ def _catalog_in(key: str) -> str:
 def settings(project: Project, location: str, engine: Attributes, needs: Needs) -> ApplicationSettings:
     """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a session takes."""
     packages = sorted(needs.packages | set(engine["packages"]))
-    conf = {**engine["conf"], _PACKAGES: ",".join(packages)}
+    conf = {**engine["conf"], PACKAGES: ",".join(packages)}
     extensions = [item for item in engine["conf"].get(_EXTENSIONS, "").split(",") if item] + sorted(needs.extensions)
     if extensions:
         conf[_EXTENSIONS] = ",".join(dict.fromkeys(extensions))
@@ -76,6 +75,9 @@ def settings(project: Project, location: str, engine: Attributes, needs: Needs) 
         log_level=engine["log_level"],
         idle_shutdown_ms=engine["idle_shutdown_ms"],
         graceful_stop_ms=engine["graceful_stop_ms"],
+        root=str(project.root),
+        master=engine["master"],
+        memory=engine["driver"]["memory"],
     )
 
 
@@ -83,7 +85,7 @@ def needs_in(running: ApplicationSettings) -> Needs:
     """The catalogs and packages that an application has already."""
     return Needs(
         conf={key: value for key, value in running.conf.items() if key.startswith(_CATALOG)},
-        packages=frozenset(item for item in running.conf.get(_PACKAGES, "").split(",") if item),
+        packages=frozenset(item for item in running.conf.get(PACKAGES, "").split(",") if item),
         extensions=frozenset(item for item in running.conf.get(_EXTENSIONS, "").split(",") if item),
     )
 
@@ -142,7 +144,7 @@ class Applications:
             if not is_alive(status):
                 progress("starting the Spark application")
             wanted = desired.application if desired is not None else ApplicationSettings()
-            return ensure_running(control, self._launch(engine, wanted) if not is_alive(status) else Launch(), cancel=cancel)
+            return ensure_running(control, launch_of(wanted, self.project.root) if not is_alive(status) else Launch(), cancel=cancel)
 
     def end_if_gone(self, engine: Attributes, cancel: threading.Event, progress: Callable[[str], None]) -> None:
         """Finds out whether a silent application on another host is gone, by its lease; then it counts as ended. Raises ``Failure``."""
@@ -156,19 +158,6 @@ class Applications:
                     end_if_gone(control, status, cancel=cancel, progress=progress)
                 except ControlError as failure:
                     raise Failure(control_trouble(failure)) from failure
-
-    def _launch(self, engine: Attributes, wanted: ApplicationSettings) -> Launch:
-        # Only a start needs Java and jars, and finding them costs time.
-        from flareiac_spark.runtime.launch import prepare
-
-        runtime = prepare(self.project.root, sorted(needs_in(wanted).packages))
-        return Launch(
-            java_home=runtime.java.home,
-            jars=runtime.jars,
-            java_options=runtime.java_options,
-            master=engine["master"],
-            memory=engine["driver"]["memory"],
-        )
 
     def _update(self, control: ControlDirectory, change: Callable[[Desired], Desired]) -> Desired:
         try:

@@ -1,0 +1,55 @@
+"""How does a driver run in the foreground, as a service unit runs it? With the Java and the jars that the project has locked.
+
+A driver that a command starts is given both; this one finds them itself, from what should run and the lock file. Becomes the driver: never
+returns before it ends.
+"""
+
+import os
+from pathlib import Path
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.application import trouble
+from flareiac_spark.application.launch import Launch, environment
+from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
+from flareiac_spark.runtime.lock_file import LOCK_FILE
+
+PACKAGES = "spark.flareiac.packages"
+"""A setting that Spark does not know: the coordinates that the application was started with, so that a later job can add to them."""
+
+
+def serve(location: Path, root: Path) -> int:
+    """Runs the driver of a control directory in this process; returns its exit code. Raises ``Failure``.
+
+    ``root``: where the command runs, whose lock file counts if it has one; else the project's that wrote what should run.
+    """
+    control = ControlDirectory(location)
+    try:
+        desired = control.read_desired()
+    except ControlError as failure:
+        raise Failure(trouble.control_trouble(failure)) from failure
+    if desired is None:
+        raise Failure(trouble.no_control_directory(control.path, _control_directories(root)))
+    from flareiac_spark.driver.application import Application
+
+    os.environ.update(environment(control, launch_of(desired.application, root)))
+    return Application(control).run()
+
+
+def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
+    """With what this machine starts an application. Raises ``Failure``."""
+    from flareiac_spark.runtime.launch import prepare
+
+    project = root if (root / LOCK_FILE).is_file() or not settings.root else Path(settings.root)
+    packages = sorted(item for item in settings.conf.get(PACKAGES, "").split(",") if item)
+    runtime = prepare(project, packages)
+    return Launch(
+        java_home=runtime.java.home,
+        jars=runtime.jars,
+        java_options=runtime.java_options,
+        master=settings.master,
+        memory=settings.memory,
+    )
+
+
+def _control_directories(root: Path) -> list[str]:
+    return sorted(str(path.parent.relative_to(root)) for path in root.glob(".flareiac/runtime/*/*/desired.json"))

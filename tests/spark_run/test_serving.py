@@ -1,0 +1,56 @@
+"""``flareiac driver``: a folder that is no control directory starts nothing, and the driver finds its jars by the project's lock file."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from flareiac.kernel.diagnostics import Failure
+from flareiac_spark.application.serve import launch_of, serve
+from flareiac_spark.control import ApplicationSettings, ControlDirectory
+from flareiac_spark.runtime import launch as runtime
+
+SETTINGS = ApplicationSettings(conf={"spark.flareiac.packages": "g:a:1,g:b:2"}, master="local[3]", memory="2g", root="/elsewhere")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
+    """What was asked of the machine: the project whose lock file counts, and the coordinates."""
+    found: list[tuple[Path, list[str]]] = []
+
+    def prepare(project: Path, packages: list[str]) -> SimpleNamespace:
+        found.append((project, packages))
+        return SimpleNamespace(java=SimpleNamespace(home=Path("/java")), jars=(Path("/a.jar"),), java_options=("-Xshare:auto",))
+
+    monkeypatch.setattr(runtime, "prepare", prepare)
+    return found
+
+
+def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
+    ControlDirectory(tmp_path / ".flareiac/runtime/default/local").update_desired(lambda now: now, lineage="l", workspace="default")
+    with pytest.raises(Failure) as failure:
+        serve(tmp_path / "status", tmp_path)
+    (said,) = failure.value.diagnostics
+    assert said.code == "FIK809"
+    assert "Here are: .flareiac/runtime/default/local." in said.detail
+    assert not (tmp_path / "status").exists()
+
+
+def test_the_process_itself_makes_no_folder_either(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "flareiac_spark.driver", str(tmp_path / "status")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "is not a control directory" in ended.stderr
+    assert not (tmp_path / "status").exists()
+
+
+def test_the_jars_are_those_of_the_lock_file_here_or_of_the_project_that_wrote_what_should_run(
+    tmp_path: Path, asked: list[tuple[Path, list[str]]]
+) -> None:
+    found = launch_of(SETTINGS, tmp_path)
+    assert (found.master, found.memory, found.jars) == ("local[3]", "2g", (Path("/a.jar"),))
+    (tmp_path / ".flareiac.lock.hcl").touch()
+    launch_of(SETTINGS, tmp_path)
+    assert asked == [(Path("/elsewhere"), ["g:a:1", "g:b:2"]), (tmp_path, ["g:a:1", "g:b:2"])]
