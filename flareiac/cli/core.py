@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from flareiac.app.apply import ApplyReport, Conduct
     from flareiac.app.bench import Bench
     from flareiac.app.plan import PlanReport, PlanRequest
+    from flareiac.model.desired import OutputValue
     from flareiac.model.plan import Plan
 
 
@@ -96,9 +99,9 @@ def plan(
         report = make(bench, request)
     finally:
         bench.close()
+    _show_plan(report, as_json=as_json, detail=detail, show_steps=show_steps)
     if report.plan is not None and not report.plan.errored:
         _save(report.plan, out, json_into, bench)
-    _show_plan(report, as_json=as_json, detail=detail, show_steps=show_steps)
     if timings:
         terminal.say("Timings: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in bench.timings.items()))
     if out and not as_json and report.plan is not None and not report.plan.errored:
@@ -206,11 +209,11 @@ def drift(
         bench.close()
     if as_json:
         for line in drift_lines(report.drift, report.diagnostics, report.sources, tool_version=flareiac.__version__):
-            terminal.out(json.dumps(line))
+            terminal.out_json(line)
     else:
         terminal.complain(report.diagnostics, report.sources)
         if report.drift is not None:
-            terminal.out(drift_text(report.drift, colour=terminal.colour()))
+            terminal.out(drift_text(report.drift, colour=terminal.colour(), errored=report.diagnostics.has_errors))
     if report.drift is None or report.diagnostics.has_errors:
         return ExitCode.ERROR
     return ExitCode.DRIFT if report.drift.drifted else ExitCode.DONE
@@ -234,7 +237,7 @@ def show(
     if file is not None:
         loaded = _read_plan(file)
         if as_json:
-            terminal.out(json.dumps(plan_json(loaded, tool_version=flareiac.__version__, schemas=schemas), indent=1))
+            terminal.out(json.dumps(plan_json(loaded, tool_version=flareiac.__version__, schemas=schemas), separators=(",", ":")))
         else:
             terminal.out(_plan_text(loaded, detail=detail, show_steps=show_steps))
             terminal.complain(loaded.diagnostics)
@@ -274,7 +277,7 @@ def output(
         if not isinstance(value, str | int | float):
             why = "It is sensitive: the state does not hold it." if outputs[name].sensitive else f"Use flareiac output -json {name}."
             raise Failure(error("FIX023", f'The output "{name}" is no single text or number', why))
-        terminal.out(json.dumps(value) if isinstance(value, bool) else str(value))
+        terminal.out_as_is(json.dumps(value) if isinstance(value, bool) else str(value))
     elif as_json:
         whole = outputs_json(chosen)
         terminal.out(json.dumps(whole if name is None else whole[name]["value"], indent=2))
@@ -348,10 +351,27 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
         )
     for name, content in files.items():
         try:
-            (bench.root / name).write_bytes(content)
+            _write_private(bench.root / name, content)
         except OSError as trouble:
             why = f"{trouble.strerror or trouble}. The plan was not saved; give another place, or make room there."
-            raise Failure(error("FIX030", f"{name} can not be written", why)) from trouble
+            raise Failure(error("FIX030", f"{name} cannot be written", why)) from trouble
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    """All of the content or nothing, readable by its owner alone: a plan holds settings that are not for everybody."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a device or a pipe
+        return
+    target = path.resolve()
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: bool) -> None:
@@ -360,7 +380,7 @@ def _show_plan(report: "PlanReport", *, as_json: bool, detail: str, show_steps: 
 
     if as_json:
         for line in plan_lines(report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__):
-            terminal.out(json.dumps(line))
+            terminal.out_json(line)
         return
     if report.plan is not None:
         terminal.out(_plan_text(report.plan, detail=detail, show_steps=show_steps))
@@ -389,16 +409,30 @@ def _read_plan(file: str) -> "Plan":
     from flareiac.sdk.state import Damaged
 
     path = Path(terminal.CURRENT.root / file)
+    content = b""
     try:
-        return decode_plan(path.read_bytes(), file, str(terminal.CURRENT.root))
+        content = path.read_bytes()
+        return decode_plan(content, file, str(terminal.CURRENT.root))
+    except FileNotFoundError as trouble:
+        why = f"{trouble.strerror}. flareiac plan -out={file} makes it."
+        raise Failure(error("FIX031", f"{file} cannot be read", why)) from trouble
     except OSError as trouble:
-        raise Failure(
-            error("FIX031", f"{file} can not be read", f"{trouble.strerror or trouble}. flareiac plan -out={file} makes it.")
-        ) from trouble
+        raise Failure(error("FIX031", f"{file} cannot be read", f"{trouble.strerror or trouble}.")) from trouble
     except Damaged as problem:
-        raise Failure(
-            error("FIX032", f"{file} can not be used as a plan", f"{problem.why}. Make it anew: flareiac plan -out={file}.")
-        ) from problem
+        raise Failure(error("FIX032", f"{file} cannot be used as a plan", f"{problem.why}. {_instead_of(file, content)}")) from problem
+
+
+def _instead_of(file: str, content: bytes) -> str:
+    """The way out for a file that is not a plan. Never to write over what may be something else."""
+    from flareiac.config.files import SUFFIX
+
+    if b'"kind": "flareiac-plan"' in content[:200]:
+        return f"Make the plan again: flareiac plan -out={file}."
+    if file.endswith((".tfvars", ".vars.hcl")):
+        return f"It looks like a file of variables: flareiac apply -var-file={file}."
+    if file.endswith(SUFFIX):
+        return "It looks like configuration, which is read without being named: flareiac apply."
+    return "Name a file that flareiac plan -out=... has written; without a name, apply makes a plan and asks."
 
 
 def _conduct(
@@ -425,7 +459,7 @@ def _conduct(
         if as_json:
             record = event_record(event)
             if record is not None:
-                terminal.out(json.dumps(record))
+                terminal.out_json(record)
         else:
             line = event_line(event, colour=terminal.colour())
             if line is not None:
@@ -435,7 +469,7 @@ def _conduct(
         assert planned.plan is not None, "only a whole plan is put to a person"
         if as_json:
             for line in plan_lines(planned.plan, planned.diagnostics, planned.sources, tool_version=flareiac.__version__):
-                terminal.out(json.dumps(line))
+                terminal.out_json(line)
         elif not saved:
             terminal.out(_plan_text(planned.plan, detail=detail, show_steps=show_steps))
             terminal.complain(planned.diagnostics, planned.sources)
@@ -509,10 +543,19 @@ def _apply_saved(file: str, parallelism: int, on_error: str, *, auto_approve: bo
     return _conclude(report, as_json=as_json)
 
 
+def _outputs_after(report: "ApplyReport") -> "Mapping[str, OutputValue]":
+    if report.report.snapshot is not None:
+        return report.report.snapshot.outputs
+    assert report.planned.plan is not None, "an apply that has begun has a plan"
+    changes = report.planned.plan.outputs
+    found = {name: item.before if report.report.tally.failed else item.after for name, item in changes.items()}
+    return {name: item for name, item in found.items() if item is not None}
+
+
 def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
     from flareiac.app.apply import End
-    from flareiac.render.apply_text import apply_summary, stale_text
-    from flareiac.render.ui_json import diagnostic_record, summary_record
+    from flareiac.render.apply_text import apply_summary, stale_diagnostic, stale_text
+    from flareiac.render.ui_json import diagnostic_record, outputs_record, summary_record
 
     codes = {
         End.NOTHING_TO_DO: ExitCode.DONE,
@@ -527,11 +570,14 @@ def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
     }
     if report.end is End.STALE:
         rows = [(item.address, item.what, item.planned, item.now) for item in report.report.stale]
-        terminal.say(stale_text(rows))
+        if as_json:
+            terminal.out_json(diagnostic_record(stale_diagnostic(rows), {}))
+        else:
+            terminal.say(stale_text(rows))
     if report.end not in (End.INVALID, End.BLOCKED):
         if as_json:
             for item in report.report.diagnostics:
-                terminal.out(json.dumps(diagnostic_record(item, report.planned.sources)))
+                terminal.out_json(diagnostic_record(item, report.planned.sources))
         else:
             terminal.complain(report.report.diagnostics, report.planned.sources)
     tally = report.report.tally
@@ -539,7 +585,8 @@ def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
     if report.planned.plan is not None and begun:
         done, failed, skipped = frozenset(tally.done), frozenset(tally.failed), frozenset(tally.skipped)
         if as_json:
-            terminal.out(json.dumps(summary_record(report.planned.plan, done)))
+            terminal.out_json(summary_record(report.planned.plan, done))
+            terminal.out_json(outputs_record(_outputs_after(report)))
         elif report.end is not End.NOTHING_TO_DO:
             outputs = report.report.snapshot.outputs if report.report.snapshot else {}
             terminal.out(apply_summary(report.planned.plan, done, failed, skipped, outputs=outputs, colour=terminal.colour()))

@@ -15,6 +15,7 @@ def main() -> None:
     """Runs the command line of this process and exits."""
     # A command makes many records and drops few: the default thresholds spend half of its time on looking for garbage.
     gc.set_threshold(100_000, 50, 50)
+    terminal.prepare()
     sys.exit(run(sys.argv[1:]))
 
 

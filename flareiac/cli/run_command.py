@@ -1,12 +1,14 @@
 """Runs one command: every way in which it can end becomes an exit code, and every complaint a diagnostic."""
 
 import datetime as dt
+import json
 import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from types import FrameType
 
@@ -23,6 +25,14 @@ CANCEL = threading.Event()
 """Set by the first SIGINT or SIGTERM; a second one leaves at once."""
 
 
+_LINES = frozenset({"plan", "apply", "destroy", "maintain", "drift"})
+"""The commands whose JSON is one object a line."""
+_READING = frozenset({"validate", "plan", "drift", "status", "show", "output", "logs", "doctor", "version"})
+_READING_OF_GROUPS = frozenset({("state", "list"), ("state", "show"), ("checkpoint", "show"), ("table", "snapshots")})
+"""The commands that change nothing: the first signal ends them."""
+_harmless = False
+
+
 def run_command(arguments: Sequence[str]) -> int:
     """The exit code of a command line whose global options have been taken out."""
     from flareiac.cli.commands import app
@@ -31,36 +41,73 @@ def run_command(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGINT, _cancel)
     signal.signal(signal.SIGTERM, _cancel)
     command = typer.main.get_command(app)
+    global _harmless  # noqa: PLW0603 - one command runs in a process, and a signal handler has no other way to know of it
+    _harmless = not _changes(arguments)
     try:
         result = command.main(args=list(arguments), prog_name="flareiac", standalone_mode=False)
     except TyperException as problem:
-        _complain_of_usage(problem)
+        _complain_of_usage(problem, arguments)
         return int(ExitCode.USAGE)
     except typer.Exit as done:
         return int(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return int(ExitCode.CANCELLED)
     except Failure as failure:
-        terminal.complain(failure.diagnostics)
-        return int(ExitCode.ERROR)
+        return _fail(failure.diagnostics, arguments, ExitCode.ERROR)
     except LockHeld as held:
-        terminal.complain([_held(held)])
-        return int(ExitCode.LOCKED)
+        return _fail([_held(held)], arguments, ExitCode.LOCKED)
     except BrokenPipeError:
         # Whoever read our output has left; what the interpreter still flushes at exit must not complain about it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.ERROR)
     except Exception as bug:  # noqa: BLE001 - the last resort: nobody but us should have to read a traceback
-        terminal.complain([_bug(bug)])
-        return int(ExitCode.ERROR)
+        return _fail([_bug(bug)], arguments, ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.DONE)
 
 
-def _complain_of_usage(problem: TyperException) -> None:
+def _fail(diagnostics: Sequence[Diagnostic], arguments: Sequence[str], code: ExitCode) -> int:
+    """Says why a command ends, in JSON where that was asked for."""
+    if not _wants_json(arguments):
+        terminal.complain(diagnostics)
+        return int(code)
+    try:
+        _fail_in_json(diagnostics, arguments[0])
+    except (Failure, BrokenPipeError):  # standard output takes nothing: the reason goes where it can still be read
+        terminal.complain(diagnostics)
+    return int(code)
+
+
+def _fail_in_json(diagnostics: Sequence[Diagnostic], command: str) -> None:
+    import flareiac
+    from flareiac.render.diagnostics import as_json, validate_json
+    from flareiac.render.ui_json import failure_lines
+
+    if command in _LINES:
+        for line in failure_lines(diagnostics, tool_version=flareiac.__version__, begun=terminal.CURRENT.begun):
+            terminal.out_json(line)
+        return
+    found = validate_json(diagnostics, {}) if command == "validate" else {"format_version": "1.0", "diagnostics": as_json(diagnostics, {})}
+    terminal.out(json.dumps(found, indent=2))
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    return "--json" in arguments[1 : arguments.index("--") if "--" in arguments else None]
+
+
+def _changes(arguments: Sequence[str]) -> bool:
+    """Whether a command may be amid a change when a signal comes."""
+    words = [item for item in arguments if not item.startswith("-")][:2]
+    return words[:1] != [] and words[0] not in _READING and tuple(words) not in _READING_OF_GROUPS
+
+
+def _complain_of_usage(problem: TyperException, arguments: Sequence[str]) -> None:
     describe = getattr(problem, "format_message", None)
     text = describe() if describe else str(problem)
     if text.startswith("Usage:"):
         terminal.say(text)  # a group without a command: the whole help
+        return
+    if _wants_json(arguments):
+        _fail([error("FIX029", "Wrong usage", text)], arguments, ExitCode.USAGE)
         return
     terminal.say(f"Error: {text}")
     terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
@@ -76,6 +123,11 @@ def _cancel(number: int, frame: FrameType | None) -> None:
     if CANCEL.is_set():
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
+    if _harmless:
+        # Nothing to bring to an end: evaluation in this thread and questions in others are left where they are.
+        with suppress(Exception):
+            terminal.say("\nCancelled.")
+        os._exit(int(ExitCode.CANCELLED))
     _relay()(number, frame)
     terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
 

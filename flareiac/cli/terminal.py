@@ -1,5 +1,7 @@
 """The terminal: results to standard output, everything else to standard error. Touches the process's streams."""
 
+import io
+import json
 import os
 import shutil
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.sources import Source
+from flareiac.render.value_text import visible
 
 
 @dataclass(slots=True)
@@ -20,6 +23,8 @@ class Globals:
     input: bool = True
     lock_timeout: str = "0s"
     command_line: tuple[str, ...] = ()
+    begun: bool = False
+    """Whether a line of JSON has been printed."""
 
     @property
     def root(self) -> Path:
@@ -33,7 +38,7 @@ CURRENT = Globals()
 def colour(stream_is_terminal: bool | None = None) -> bool:
     """Whether to use colour on standard output (or on what the caller says of another stream)."""
     terminal = sys.stdout.isatty() if stream_is_terminal is None else stream_is_terminal
-    return terminal and not CURRENT.no_color and not os.environ.get("NO_COLOR")
+    return terminal and not CURRENT.no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
@@ -43,20 +48,46 @@ def width() -> int:
 
 def out(text: str) -> None:
     """A result. Raises ``Failure`` when there is no room for it, ``BrokenPipeError`` when nobody reads it any more."""
+    _write(visible(text))
+
+
+def out_as_is(text: str) -> None:
+    """A result byte for byte, for a program to read; on a terminal as ``out``. Raises what ``out`` raises."""
+    _write(visible(text) if sys.stdout.isatty() else text)
+
+
+def out_json(line: Mapping[str, object]) -> None:
+    """One line of JSON. Raises what ``out`` raises."""
+    CURRENT.begun = True
+    _write(visible(json.dumps(line)))
+
+
+def _write(text: str) -> None:
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as trouble:
-        raise Failure(error("FIX033", "The output can not be written", f"Standard output: {trouble.strerror or trouble}.")) from trouble
+        raise Failure(error("FIX033", "The output cannot be written", f"Standard output: {trouble.strerror or trouble}.")) from trouble
 
 
 def say(text: str) -> None:
     """Something for the person, not part of the result."""
     sys.stdout.flush()
-    sys.stderr.write(text if text.endswith("\n") else text + "\n")
+    shown = visible(text)
+    sys.stderr.write(shown if shown.endswith("\n") else shown + "\n")
     sys.stderr.flush()
+
+
+def prepare() -> None:
+    """Makes the three streams usable: a closed one reads and writes nothing, a character that one cannot encode is spelled out."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open for as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def complain(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
@@ -72,7 +103,7 @@ def ask(question: str) -> bool:
     """A yes/no question; only "yes" is yes. No terminal, or -input=false, is no."""
     if not CURRENT.input or not sys.stdin.isatty():
         say(question)
-        say("There is nobody to ask: use -auto-approve, or apply a saved plan.")
+        say("Cannot prompt for approval without a terminal. Use -auto-approve, or apply a saved plan.")
         return False
     say(question)
     sys.stderr.write('  Only "yes" is accepted: ')

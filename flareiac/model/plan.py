@@ -16,6 +16,10 @@ CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE
 """The actions that count as changes."""
 
 
+LOSING = frozenset({Effect.NEW_GENERATION, Effect.LOSES_DATA})
+"""The effects after which data or state is gone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedResource:
     """One resource in the plan: the proposal, and the other two values it was compared with. ``identity`` is the observed one."""
@@ -46,6 +50,11 @@ class PlannedResource:
     def restarts(self) -> bool:
         """Whether a running query stops and starts again."""
         return self.action is Action.UPDATE and any(step.effect is Effect.RESTART for step in self.proposal.steps)
+
+    @property
+    def loses(self) -> bool:
+        """Whether something of its data or state is gone afterwards although it stays itself."""
+        return self.action in (Action.UPDATE, Action.ADOPT) and any(step.effect in LOSING for step in self.proposal.steps)
 
 
 class Verb(StrEnum):

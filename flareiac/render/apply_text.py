@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, Verb
@@ -101,10 +102,16 @@ def apply_summary(
     return f"\n{style.paint(line, Tone.ADD)}\n{shown}"
 
 
+def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
+    """``stale_text`` as one complaint, for machines."""
+    told = "; ".join(f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows)
+    return error("FIA002", "The plan is stale", f"{told}. Nothing was started. Make a new plan and review it.")
+
+
 def stale_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
     """What moved since a plan was made. Each row: address, what, how the plan knew it, how it is now."""
     lines = ["Error: The plan is stale: what it relied on has changed, so nothing was started.", ""]
     for address, what, planned, now in rows:
-        lines.append(f"  {address}: {printable(what)}")
+        lines.append(f"  {printable(address)}: {printable(what)}")
         lines.extend([f"    when planned: {printable(planned)}", f"    now:          {printable(now)}"])
     return "\n".join([*lines, "", "Make a new plan and review it."]) + "\n"

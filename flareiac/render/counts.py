@@ -10,8 +10,8 @@ from flareiac.sdk.changes import Action
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also changes counts twice, as in
-    Terraform. ``restart`` and ``blocked`` say more about resources that are counted already; ``record`` and ``due`` (maintenance) are no
-    changes.
+    Terraform. ``restart`` and ``lose`` (data or state) say more about resources that are counted already; ``blocked`` ones
+    are not. ``record`` and ``due`` (maintenance) are not changes.
     """
 
     add: int = 0
@@ -20,14 +20,16 @@ class Counts:
     imported: int = 0
     forget: int = 0
     restart: int = 0
+    lose: int = 0
     record: int = 0
     blocked: int = 0
     due: int = 0
 
 
 def counts(plan: Plan) -> Counts:
-    """What apply would do."""
-    return replace(_count(plan.resources), due=len(plan.due))
+    """What apply would do; what is blocked is counted as that alone."""
+    free = _count(item for item in plan.resources if not item.proposal.blockers)
+    return replace(free, blocked=len(plan.blocked), due=len(plan.due))
 
 
 def applied(plan: Plan, done: Collection[str]) -> Counts:
@@ -41,11 +43,12 @@ def applied(plan: Plan, done: Collection[str]) -> Counts:
 
 
 def plan_line(found: Counts) -> str:
-    """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``"""
+    """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``, after what is blocked."""
     imports = f"{found.imported} to import, " if found.imported else ""
     line = f"Plan: {imports}{found.add} to add, {found.change} to change, {found.destroy} to destroy."
-    beside = (("Restarts", found.restart), ("To forget", found.forget), ("Blocked", found.blocked), ("Due", found.due))
-    return line + "".join(f" {name}: {number}." for name, number in beside if number)
+    blocked = f"Blocked: {found.blocked}. Nothing can be applied. " if found.blocked else ""
+    beside = (("Restarts", found.restart), ("Lose data or state", found.lose), ("To forget", found.forget), ("Due", found.due))
+    return blocked + line + "".join(f" {name}: {number}." for name, number in beside if number)
 
 
 def _count(resources: Iterable[PlannedResource]) -> Counts:
@@ -62,6 +65,6 @@ def _count(resources: Iterable[PlannedResource]) -> Counts:
         imported=of(Action.ADOPT),
         forget=of(Action.FORGET),
         restart=sum(item.restarts for item in items),
+        lose=sum(item.loses for item in items),
         record=of(Action.RECORD),
-        blocked=sum(bool(item.proposal.blockers) for item in items),
     )

@@ -21,16 +21,18 @@ _ORDER = (DriftClass.MISSING, DriftClass.UNHEALTHY, DriftClass.CHANGED, DriftCla
 """Worst first."""
 
 
-def drift_text(report: DriftReport, *, colour: bool = False) -> str:
-    """Every finding, worst first, and a last line that counts."""
+def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = False) -> str:
+    """Every finding, worst first, and a last line that counts; ``errored``: something could not be looked at."""
     style = Style(colour)
     if not report.entries:
-        return style.strong(f"No drift. {_counted(report)}.") + "\n"
+        nothing = "No drift was found, but not everything could be checked" if errored else "No drift"
+        return style.strong(f"{nothing}{':' if errored else '.'} {_counted(report)}.") + "\n"
     parts = ["\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
     told = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
     title = "Drift" if report.drifted else "No drift, but"
-    parts.append(style.strong(f"{title}: {told}; {_counted(report)}."))
+    rest = "not everything could be checked: " if errored else ""
+    parts.append(style.strong(f"{title}: {told}; {rest}{_counted(report)}."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -55,7 +57,7 @@ def drift_json(report: DriftReport) -> dict[str, Data]:
 
 
 def _entry(entry: DriftEntry, style: Style) -> list[str]:
-    lines = [f"  {style.strong(f'# {entry.address} {_HEADLINES[entry.kind]}')}"]
+    lines = [f"  {style.strong(f'# {printable(entry.address)} {_HEADLINES[entry.kind]}')}"]
     lines.extend(f"      {printable(text)}" for text in entry.texts)
     lines.extend(f"      {_change_line(item, style)}" for item in entry.changes)
     return lines

@@ -1,7 +1,7 @@
 """A plan as Terraform's plan JSON, format 1.2, so that tools made for that read it. What only FlareIaC knows stands under ``flareiac``.
 
-A restart is an update. What resets state or loses data carries ``delete`` among its actions, whatever it is called here, so that rules
-which look for that word hold.
+A restart is an update, and so is metadata that cannot be set back. What loses state or data carries ``delete`` among its actions, whatever
+it is called here, so that rules which look for that word hold.
 """
 
 from datetime import UTC, datetime
@@ -24,13 +24,11 @@ from flareiac.render.json_values import (
     unknown_mask,
 )
 from flareiac.render.redaction import REDACTED, Pattern, Schemas, hide, hide_attributes, hides, sensitive_in, sensitive_paths
-from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Effect, Origin
+from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Origin
 from flareiac.sdk.maintenance import encode_work
 
 FORMAT_VERSION = "1.0"
 """Of what stands under ``flareiac``."""
-
-_RESETS = frozenset({Effect.NEW_GENERATION, Effect.LOSES_DATA, Effect.IRREVERSIBLE})
 
 
 def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Data]:
@@ -61,7 +59,7 @@ def actions(resource: PlannedResource) -> list[str]:
             return ["no-op"]
         case Action.CREATE:
             return ["create"]
-        case Action.ADOPT | Action.UPDATE if any(step.effect in _RESETS for step in resource.proposal.steps):
+        case Action.ADOPT | Action.UPDATE if resource.loses:
             return ["delete", "create"]
         case Action.ADOPT:
             return ["update"] if resource.proposal.changes else ["no-op"]
@@ -137,7 +135,7 @@ def _values(verbs: list[str], old: Attributes | None, new: Attributes | None, pa
         "actions": verbs,
         "before": plain(hide_attributes(old, patterns)),
         "after": plain(hide_attributes(new, patterns)),
-        "after_unknown": False if new is None else unknown_mask(new),
+        "after_unknown": {} if new is None else unknown_mask(new),
         "before_sensitive": False if old is None else sensitive_mask(old, patterns),
         "after_sensitive": False if new is None else sensitive_mask(new, patterns),
     }
@@ -313,6 +311,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Data]:
             "import": found.imported,
             "forget": found.forget,
             "restart": found.restart,
+            "lose": found.lose,
             "record": found.record,
             "blocked": found.blocked,
             "due": found.due,

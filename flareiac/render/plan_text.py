@@ -115,9 +115,13 @@ def _operations(operations: Sequence[Operation], look: Look) -> str:
 
 
 def _recorded_line(addresses: Sequence[str], look: Look) -> str:
-    count = f"{len(addresses)} {'resource' if len(addresses) == 1 else 'resources'}"
-    named = f": {', '.join(addresses)}" if len(addresses) <= 5 or look.detail == "full" else ""
-    return wrapped(f"{count} will only be recorded anew, nothing is touched{named}.", look.width, "", "  ")
+    named = ", ".join(addresses) if len(addresses) <= 5 or look.detail == "full" else f"{len(addresses)} resources"
+    return wrapped(f"The state is brought up to date for {named}; nothing else happens.", look.width, "", "  ")
+
+
+def _due_alone(due: int) -> str:
+    tables = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
+    return f"{tables} (Only maintenance was planned.)"
 
 
 def _last_line(plan: Plan, look: Look) -> str:
@@ -132,5 +136,5 @@ def _last_line(plan: Plan, look: Look) -> str:
     if plan.destroy:
         return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
     if plan.upkeep_only:
-        return look.style.strong(f"Maintenance alone: other changes were not looked at.{due or ' Nothing is due.'}") + partial
+        return look.style.strong(_due_alone(found.due)) + partial
     return look.style.strong(f"No changes. What is there matches the configuration.{due}") + partial

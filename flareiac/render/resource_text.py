@@ -131,7 +131,7 @@ def _block_body(resource: PlannedResource, look: Look) -> list[str]:
             return []
         case _:
             changed = change_lines(resource.proposal.changes, patterns, look.style, look.width, " " * 6)
-            return [*changed, *_unchanged(resource, patterns, look)]
+            return [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
 
 
 def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Look) -> list[str]:

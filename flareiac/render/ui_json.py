@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.sources import Source
+from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
@@ -18,6 +19,7 @@ from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.drift import change_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
+from flareiac.render.output_text import outputs_json
 from flareiac.render.plan_json import duty_json
 from flareiac.sdk.changes import Action
 
@@ -58,19 +60,24 @@ def plan_lines(
     tool_version: str,
     clock: Clock = time.time,
 ) -> list[Line]:
-    """Everything that ``plan`` tells: version, drift, planned changes, summary, outputs, complaints."""
+    """Everything that ``plan`` tells: version, drift, planned changes, summary (none of a plan with errors), outputs, complaints."""
     lines = [version_line(tool_version, clock)]
     if plan is not None:
         lines.extend(_drifted(item, clock) for item in plan.resources if item.proposal.drift)
         lines.extend(_planned(item, clock) for item in plan.resources if _is_told(item))
         lines.extend(_due(item, clock) for item in plan.due)
-        found = counts(plan)
-        message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else "No changes."
-        lines.append(_summary(message, found, "plan", clock))
+        if not plan.errored:
+            lines.append(_plan_summary(plan, clock))
         if plan.output_changes:
             lines.append(_output_lines(plan.output_changes, clock))
     lines.extend(diagnostic_record(item, sources, clock=clock) for item in diagnostics)
     return lines
+
+
+def _plan_summary(plan: Plan, clock: Clock) -> Line:
+    found = counts(plan)
+    message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else "No changes."
+    return _summary(message, found, "plan", clock)
 
 
 def version_line(tool_version: str, clock: Clock = time.time) -> Line:
@@ -117,13 +124,25 @@ def drift_lines(
     tool_version: str,
     clock: Clock = time.time,
 ) -> list[Line]:
-    """Everything that ``drift`` tells: version, one line for each finding, a summary by class (none without a report), complaints."""
-    lines = [version_line(tool_version, clock)]
+    """Everything that ``drift`` tells: version, a line for each finding, a summary unless something could not be checked, complaints."""
+    lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
         lines.extend(_drift_entry(item, clock) for item in report.entries)
-        lines.append(_drift_summary(report, clock))
-    lines.extend(diagnostic_record(item, sources or {}, clock=clock) for item in diagnostics)
+        if not any(item.severity is Severity.ERROR for item in complaints):
+            lines.append(_drift_summary(report, clock))
+    lines.extend(diagnostic_record(item, sources or {}, clock=clock) for item in complaints)
     return lines
+
+
+def failure_lines(diagnostics: Iterable[Diagnostic], *, tool_version: str, begun: bool, clock: Clock = time.time) -> list[Line]:
+    """What a command that fails has left to say; ``begun``: it has printed its first line already."""
+    first = [] if begun else [version_line(tool_version, clock)]
+    return [*first, *(diagnostic_record(item, {}, clock=clock) for item in diagnostics)]
+
+
+def outputs_record(outputs: Mapping[str, OutputValue], *, clock: Clock = time.time) -> Line:
+    """The outputs after an apply, with their values; never the value of a sensitive one."""
+    return _line("info", f"Outputs: {len(outputs)}", clock, {"type": "outputs", "outputs": outputs_json(outputs)})
 
 
 def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
@@ -206,6 +225,7 @@ def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
         "remove": found.destroy,
         "forget": found.forget,
         "restart": found.restart,
+        "lose": found.lose,
         "due": found.due,
         "operation": operation,
     }

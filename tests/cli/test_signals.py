@@ -4,6 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import environment
 
 WAITING = """
 import signal, threading
@@ -28,3 +33,27 @@ def test_a_signal_amid_a_wait_is_heard() -> None:
         while waiting.poll() is None:
             os.kill(waiting.pid, signal.SIGUSR1)
         assert (waiting.stdout.read(), waiting.stderr.read()) == ("heard\n", "")
+
+
+EVALUATING = """
+import os, signal, sys
+from flareiac.app import bench
+from flareiac.cli.main import main
+
+def load(*_arguments, **_options):
+    os.kill(os.getpid(), signal.{name})
+    while True:
+        pass
+
+bench.load_configuration = load
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("command", ["validate", "plan", "drift", "doctor"])
+def test_the_first_signal_ends_what_changes_nothing(tmp_path: Path, command: str, name: str) -> None:
+    words = [sys.executable, "-c", EVALUATING.format(name=name), command]
+    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    assert done.returncode == 8, done
+    assert done.stderr.strip() == "Cancelled."

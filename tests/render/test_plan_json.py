@@ -12,6 +12,7 @@ from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import OutputChange, Plan
 from flareiac.render.plan_json import plan_json
+from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Step
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from tests.render.plans import change, plan, resource
@@ -109,7 +110,7 @@ def test_a_restart_is_an_update() -> None:
     assert entry["change"]["flareiac"]["restart"] is True
 
 
-@pytest.mark.parametrize("effect", [Effect.NEW_GENERATION, Effect.LOSES_DATA, Effect.IRREVERSIBLE])
+@pytest.mark.parametrize("effect", [Effect.NEW_GENERATION, Effect.LOSES_DATA])
 def test_what_loses_state_or_data_can_be_found_by_the_word_delete(effect: Effect) -> None:
     made = resource("job.a", Action.UPDATE, changes=(change(("generation",), 1, 2),), steps=(Step(text="reset", effect=effect),))
     [entry] = rendered(plan(made))["resource_changes"]
@@ -173,3 +174,24 @@ def test_what_can_not_be_applied_says_so() -> None:
     failed = rendered(replace(plan(), diagnostics=(error("TOY002", "broken"),)))
     assert (failed["errored"], failed["complete"]) == (True, False)
     assert failed["flareiac"]["diagnostics"][0]["code"] == "TOY002"
+
+
+def test_what_ends_has_no_unknown_values_as_an_object() -> None:
+    for entry in rendered(plan(resource("table.a", Action.DELETE), resource("table.b", Action.FORGET)))["resource_changes"]:
+        assert entry["change"]["after_unknown"] == {}
+
+
+def test_metadata_that_cannot_be_set_back_is_an_update() -> None:
+    steps = (Step(text="widen", effect=Effect.IRREVERSIBLE),)
+    data = rendered(plan(resource("table.a", Action.UPDATE, planned={"a": 1}, recorded={"a": 2}, steps=steps)))
+    assert data["resource_changes"][0]["change"]["actions"] == ["update"]
+    assert data["flareiac"]["summary"]["lose"] == 0
+
+
+def test_the_text_counts_what_the_json_calls_a_delete() -> None:
+    steps = (Step(text="drop a column", effect=Effect.LOSES_DATA),)
+    made = plan(resource("table.a", Action.UPDATE, planned={"a": 1}, recorded={"a": 2}, steps=steps))
+    data = rendered(made)
+    assert data["resource_changes"][0]["change"]["actions"] == ["delete", "create"]
+    assert data["flareiac"]["summary"]["lose"] == 1
+    assert "Plan: 0 to add, 1 to change, 0 to destroy. Lose data or state: 1.\n" in plan_text(made, colour=False, width=100)

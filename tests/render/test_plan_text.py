@@ -127,7 +127,7 @@ Changes:
       + name = "new"
     }
 
-Plan: 1 to add, 1 to change, 0 to destroy. Blocked: 1.
+Blocked: 1. Nothing can be applied. Plan: 1 to add, 0 to change, 0 to destroy.
 """
     )
 
@@ -145,7 +145,7 @@ def test_destructive_items_come_before_restarts_and_these_before_the_rest() -> N
     )
     order = re.findall(r"^  # (\S+) (?:will|must)", text, re.MULTILINE)
     assert order == ["table.lossy", "table.dropped", "checkpoint.moved", "job.restarted", "table.plain"]
-    assert "Plan: 1 to add, 3 to change, 2 to destroy. Restarts: 1.\n" in text
+    assert "Plan: 1 to add, 3 to change, 2 to destroy. Restarts: 1. Lose data or state: 1.\n" in text
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,7 @@ Plan: 0 to add, 4 to change, 0 to destroy.
 def test_what_is_only_recorded_is_one_line_and_no_change() -> None:
     text = shown(plan(resource("job.a", Action.RECORD), resource("job.b", Action.RECORD)))
     assert text == (
-        "2 resources will only be recorded anew, nothing is touched: job.a, job.b.\n\n"
-        "No changes. What is there matches the configuration.\n"
+        "The state is brought up to date for job.a, job.b; nothing else happens.\n\nNo changes. What is there matches the configuration.\n"
     )
 
 

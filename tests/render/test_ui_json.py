@@ -49,7 +49,7 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
     ]
     assert lines[3]["change"]["resource"]["resource_key"] == "eu"
     assert lines[5]["@message"] == "Plan: 2 to add, 0 to change, 1 to destroy. To forget: 1."
-    counted = {"add": 2, "change": 0, "import": 0, "remove": 1, "forget": 1, "restart": 0, "due": 0}
+    counted = {"add": 2, "change": 0, "import": 0, "remove": 1, "forget": 1, "restart": 0, "lose": 0, "due": 0}
     assert lines[5]["changes"] == {**counted, "operation": "plan"}
     assert lines[6]["outputs"] == {"o": {"sensitive": True, "action": "create"}}
     assert lines[7]["@level"] == "warn"

@@ -100,7 +100,7 @@ def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
         code="FII024",
         summary=f"the namespace {name} exists already and is not in the state",
         why="FlareIaC changes only what it created or was told to adopt.",
-        ways_out=(f'import {{\n  to = {request.address}\n  id = "{name}"\n}}',),
+        ways_out=(f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',),
     )
     return (blocker,)
 

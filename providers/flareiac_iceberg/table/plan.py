@@ -252,7 +252,7 @@ def _foreign(request: PlanRequest, observed: Present) -> Blocker:
         code="FII020",
         summary=f"the table {name} exists already and is not in the state",
         why=f"FlareIaC changes only what it created or was told to adopt (uuid {observed.identity['uuid']}).",
-        ways_out=(f'import {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
+        ways_out=(f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
     )
 
 

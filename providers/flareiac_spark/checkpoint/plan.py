@@ -67,7 +67,6 @@ def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> 
             planned=desired,
             changes=changes,
             steps=steps,
-            reasons=("it is not there yet",),
             blockers=blockers,
             fingerprint=fingerprint,
         )

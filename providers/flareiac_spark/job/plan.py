@@ -59,7 +59,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         planned=desired,
         changes=_visible(classify(desired, None, None)),
         steps=(_start(request, desired, facts), *begun),
-        reasons=(*(drift or ("it is not there yet",)), *_left_null(request, desired, None)),
+        reasons=(*drift, *_left_null(request, desired, None)),
         blockers=tuple(blockers),
         drift=drift,
         fingerprint=_fingerprint(request),
@@ -220,6 +220,8 @@ def _note_at(path: Path, notes: dict[Path, str]) -> str:
 
 def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
     match change:
+        case Noted(path=("outputs", *_, "rebuild")):
+            return "used when this generation starts" if fresh else "used when the next generation starts"
         case Noted():
             return "not part of what runs"
         case Live():

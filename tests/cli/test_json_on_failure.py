@@ -1,0 +1,168 @@
+"""With -json, standard output is JSON however a command ends: a version line and a diagnostic line, or one object."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.app.discovery import state_backend
+from tests.support.command_line import Ended, Shell, flareiac, shell
+
+GOOD = 'namespace "web" {}\ntable "t" {\n  namespace = namespace.web.name\n  column "id" { type = "int" }\n}\noutput "o" { value = "x" }\n'
+STATE = ".flareiac/state/default/snapshot.json"
+LINES = ("plan", "apply", "destroy", "maintain", "drift")
+COMMANDS = [
+    ("validate",),
+    ("plan",),
+    ("plan", "-destroy"),
+    ("apply", "-auto-approve"),
+    ("apply", "saved.plan"),
+    ("destroy", "-auto-approve"),
+    ("maintain", "-auto-approve"),
+    ("drift",),
+    ("show",),
+    ("show", "saved.plan"),
+    ("output",),
+    ("output", "o"),
+    ("status",),
+    ("state", "list"),
+    ("state", "show", "table.t"),
+    ("checkpoint", "show", "checkpoint.c"),
+    ("table", "snapshots", "table.t"),
+    ("doctor",),
+]
+
+
+def parsed(done: Ended, command: tuple[str, ...]) -> list[Any]:
+    told = f"$ {' '.join(command)}\n{done.text}"
+    assert "Traceback" not in done.text, told
+    assert "FIX099" not in done.text, told
+    assert done.out.strip(), told
+    if command[0] not in LINES:
+        return [json.loads(done.out)]
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [item["type"] for item in lines].count("version") == 1, told
+    assert lines[0]["type"] == "version", told
+    return lines
+
+
+def complaints(found: list[Any], command: tuple[str, ...]) -> list[Any]:
+    if command[0] in LINES:
+        return [item["diagnostic"] for item in found if item["type"] == "diagnostic"]
+    return list(found[0].get("diagnostics", [])) if isinstance(found[0], dict) else []
+
+
+@contextmanager
+def damaged(root: Path) -> Iterator[None]:
+    content = (root / STATE).read_bytes()
+    (root / STATE).write_bytes(content[: len(content) // 2])
+    yield
+    (root / STATE).write_bytes(content)
+
+
+@contextmanager
+def missing_plan(root: Path) -> Iterator[None]:
+    content = (root / "saved.plan").read_bytes()
+    (root / "saved.plan").unlink()
+    yield
+    (root / "saved.plan").write_bytes(content)
+
+
+@contextmanager
+def truncated_plan(root: Path) -> Iterator[None]:
+    content = (root / "saved.plan").read_bytes()
+    (root / "saved.plan").write_bytes(content[:-100])
+    yield
+    (root / "saved.plan").write_bytes(content)
+
+
+@contextmanager
+def bad_configuration(root: Path) -> Iterator[None]:
+    (root / "bad.flare.hcl").write_text('table "x" {\n', encoding="utf-8")
+    yield
+    (root / "bad.flare.hcl").unlink()
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[None]:
+    lease = state_backend("local").open({}, root=str(root), workspace="default", environment={}).lock("test", timeout=1, on_wait=print)
+    yield
+    lease.release()
+
+
+@contextmanager
+def unreachable(root: Path) -> Iterator[None]:
+    (root / ".flareiac" / "lake").rename(root / "gone")
+    yield
+    (root / "gone").rename(root / ".flareiac" / "lake")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Shell]]:
+    root = tmp_path_factory.mktemp("json")
+    (root / "main.flare.hcl").write_text(GOOD, encoding="utf-8")
+    with shell(root) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        (root / "more.flare.hcl").write_text('namespace "more" {}\n', encoding="utf-8")
+        assert commands.flareiac("plan", "-out=saved.plan").code == 0
+        yield root, commands
+
+
+@pytest.mark.parametrize("trouble", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable])
+def test_every_command_answers_in_json(project: tuple[Path, Shell], trouble: Any) -> None:
+    root, commands = project
+    with ExitStack() as stack:
+        stack.enter_context(trouble(root))
+        for command in COMMANDS:
+            if "apply" in command and trouble in (missing_plan, truncated_plan) and "saved.plan" not in command:
+                continue  # it would change what the other commands look at
+            if command[0] == "destroy" and trouble in (missing_plan, truncated_plan):
+                continue
+            done = commands.flareiac(*command, "-json")
+            found = parsed(done, command)
+            if done.code not in (0, 2, 3, 4, 6, 8):
+                assert [item for item in complaints(found, command) if item["severity"] == "error"] or "checks" in found[0], (command, done)
+
+
+def test_a_plan_that_cannot_be_saved_is_told_all_the_same(project: tuple[Path, Shell]) -> None:
+    _root, commands = project
+    done = commands.flareiac("plan", "-json", "-out=/no/such/folder/p")
+    found = parsed(done, ("plan",))
+    assert done.code == 1
+    kinds = [item["type"] for item in found]
+    assert "change_summary" in kinds
+    assert kinds[-1] == "diagnostic"
+    assert found[-1]["diagnostic"]["code"] == "FIX030"
+
+
+def test_what_could_not_be_looked_at_has_no_summary(project: tuple[Path, Shell]) -> None:
+    root, commands = project
+    with unreachable(root):
+        for command in ("plan", "drift"):
+            done = commands.flareiac(command, "-json")
+            assert done.code == 1, done.text
+            assert not {item["type"] for item in parsed(done, (command,))} & {"change_summary", "drift_summary"}
+            assert "No drift. " not in commands.flareiac("drift").out
+
+
+def test_wrong_usage_is_json_too(project: tuple[Path, Shell]) -> None:
+    _root, commands = project
+    for command in ("plan", "show"):
+        done = commands.flareiac(command, "-json", "-zzz")
+        assert done.code == 64
+        assert complaints(parsed(done, (command,)), (command,))[0]["code"] == "FIX029"
+
+
+def test_an_apply_tells_its_outputs(tmp_path: Path) -> None:
+    text = 'output "o" { value = [1] }\noutput "s" {\n  value = "hidden"\n  sensitive = true\n}\n'
+    (tmp_path / "main.flare.hcl").write_text(text, encoding="utf-8")
+    for _ in range(2):
+        done = flareiac(tmp_path, "apply", "-auto-approve", "-json")
+        last = parsed(done, ("apply",))[-1]
+        assert last["type"] == "outputs"
+        assert last["outputs"]["o"]["value"] == [1]
+        assert last["outputs"]["s"]["value"] is None
+        assert "hidden" not in done.out
