@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from flareiac.kernel.data import Attributes, Data, from_json, to_json
+from flareiac.kernel.data import Attributes, Data, digest, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.provider import Recorded
@@ -15,6 +15,10 @@ from flareiac.sdk.state import Damaged
 FORMAT_VERSION = 1
 KNOWN_FEATURES: frozenset[str] = frozenset()
 KEPT_DROPPED = 100
+_EDITED = (
+    "Put back the newest intact snapshot from the history directory beside it, or restore the file from a backup. If it was edited on "
+    'purpose, remove "digest" from it, and review the next plan with care.'
+)
 _NEWER = "A newer FlareIaC wrote it: use that version, or a later one."
 
 
@@ -135,7 +139,7 @@ def decode_record(data: Data) -> ResourceRecord:
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot's bytes; equal snapshots have equal bytes."""
-    document = {
+    document: dict[str, Data] = {
         "format_version": FORMAT_VERSION,
         "features": list(snapshot.features),
         "lineage": snapshot.lineage,
@@ -146,6 +150,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
         **({"dropped": [encode_record(record) for record in snapshot.dropped]} if snapshot.dropped else {}),
     }
+    document["digest"] = digest(document)
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
@@ -159,6 +164,8 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
             raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER)
+        if "digest" in document and document.pop("digest") != digest(document):  # early versions wrote none
+            raise Damaged(where, "it is not as FlareIaC wrote it: it was edited, or damaged", _EDITED)
         records = [decode_record(item) for item in document["resources"]]
         return Snapshot(
             lineage=_text(document["lineage"]),

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from flareiac.kernel.data import Attributes, digest
 from flareiac.sdk.state import Damaged, LockInfo
 from flareiac_state.durable_files import FILE_MODE, replace_file
 from flareiac_state.process_identity import ProcessIdentity, is_gone, this_process
@@ -92,7 +94,8 @@ class LockFile:
 
     def write(self, record: LockRecord) -> None:
         """Only inside ``guarded``."""
-        replace_file(self.path, (json.dumps(asdict(record), indent=2) + "\n").encode())
+        data = asdict(record)
+        replace_file(self.path, (json.dumps({**data, "digest": digest(data)}, indent=2) + "\n").encode())
 
 
 def _flock(handle: int, mode: int, patience: float, path: Path) -> None:
@@ -107,14 +110,27 @@ def _flock(handle: int, mode: int, patience: float, path: Path) -> None:
             time.sleep(0.002)
 
 
+_NUMBERS = ("process_started", "created", "expires", "expires_uptime")
+_WHOLE = ("pid", "epoch")
+_TEXTS = ("id", "owner", "host", "job", "operation", "boot", "namespace")
+
+
+def _check_types(parts: Attributes) -> None:
+    """Raises TypeError or OverflowError."""
+    if not all(isinstance(parts[name], int | float) and math.isfinite(parts[name]) for name in _NUMBERS):
+        raise TypeError("a number is missing")
+    if not all(type(parts[name]) is int for name in _WHOLE) or not all(isinstance(parts[name], str) for name in _TEXTS):
+        raise TypeError("a part has the wrong type")
+
+
 def _decode(content: bytes, where: str) -> LockRecord:
     try:
         data = json.loads(content)
+        if "digest" in data and data.pop("digest") != digest(data):  # early versions wrote none
+            raise ValueError("it was edited, or damaged")
         info = LockInfo(**data["info"])
         record = LockRecord(**{**data, "info": info})
-        numbers = (info.pid, info.process_started, info.created, info.expires, info.epoch, record.expires_uptime)
-        if not all(isinstance(number, int | float) for number in numbers):
-            raise TypeError("a number is missing")
+        _check_types({**data, **data["info"]})
         return record
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise Damaged(where, "it is not a lock that FlareIaC wrote") from problem
