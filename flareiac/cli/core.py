@@ -554,7 +554,7 @@ def _outputs_after(report: "ApplyReport") -> "Mapping[str, OutputValue]":
 
 def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
     from flareiac.app.apply import End
-    from flareiac.render.apply_text import apply_summary, stale_diagnostic, stale_text
+    from flareiac.render.apply_text import apply_summary, cancelled_text, stale_diagnostic, stale_text
     from flareiac.render.ui_json import diagnostic_record, outputs_record, summary_record
 
     codes = {
@@ -579,7 +579,9 @@ def _conclude(report: "ApplyReport", *, as_json: bool) -> int:
             for item in report.report.diagnostics:
                 terminal.out_json(diagnostic_record(item, report.planned.sources))
         else:
-            terminal.complain(report.report.diagnostics, report.planned.sources)
+            terminal.complain([item for item in report.report.diagnostics if not item.cancelled], report.planned.sources)
+            if told := cancelled_text(report.report.diagnostics):
+                terminal.say(told)
     tally = report.report.tally
     begun = bool(tally.done or tally.failed or tally.skipped) or report.end in (End.NOTHING_TO_DO, End.DONE)
     if report.planned.plan is not None and begun:

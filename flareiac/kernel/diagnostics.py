@@ -31,7 +31,7 @@ class Diagnostic:
 
     ``code`` is stable (``FI`` and a group letter and three digits, see the reference); ``summary`` is one line without a full stop;
     ``detail`` says why and what to do; ``subject`` is what is wrong inside ``context`` (shown around it); ``values`` are the texts
-    of the references involved, never sensitive ones.
+    of the references involved, never sensitive ones. ``cancelled``: not wrong, but left unconfirmed because the user cancelled.
     """
 
     code: str
@@ -44,6 +44,7 @@ class Diagnostic:
     attribute: Path = ()
     related: tuple[Related, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
+    cancelled: bool = False
 
     def at(self, *, subject: Span | None = None, address: str | None = None) -> "Diagnostic":
         """The same complaint with a place, where it had none."""

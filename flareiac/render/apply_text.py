@@ -45,6 +45,8 @@ def event_line(event: Event, colour: bool) -> str | None:
             return f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
         case Completed():
             return _completed(event, style)
+        case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(item.cancelled for item in diagnostics):
+            return style.paint(f"{name}: {_DOING[operation.verb]} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
             return style.paint(f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
@@ -106,6 +108,18 @@ def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
     """``stale_text`` as one complaint, for machines."""
     told = "; ".join(f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows)
     return error("FIA002", "The plan is stale", f"{told}. Nothing was started. Make a new plan and review it.")
+
+
+def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
+    """What the user's own cancelling left unconfirmed, in one line; empty where there is nothing of that kind."""
+    asked: dict[str, list[str]] = {}
+    for item in diagnostics:
+        if item.cancelled and item.address is not None:
+            asked.setdefault(item.summary.removeprefix(f"{item.address} "), []).append(item.address)
+    told = [f"{printable(', '.join(dict.fromkeys(names)))} {what}" for what, names in asked.items()]
+    many = sum(map(len, asked.values())) > 1
+    told = [text.replace(" was asked", " were asked") if len(names) > 1 else text for text, names in zip(told, asked.values(), strict=True)]
+    return f"Cancelled. {'; '.join(told)}, and {'are' if many else 'is'} not confirmed: flareiac plan tells what is left." if told else ""
 
 
 def stale_text(rows: Sequence[tuple[str, str, str, str]]) -> str:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from flareiac.kernel.diagnostics import error
+from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Verb
-from flareiac.render.apply_text import apply_summary, elapsed_text, event_line, stale_text
+from flareiac.render.apply_text import apply_summary, cancelled_text, elapsed_text, event_line, stale_text
 from flareiac.sdk.changes import Action, Effect, Step
 from tests.render.plans import plan, resource
 
@@ -84,3 +84,15 @@ def test_a_stale_plan_names_what_moved() -> None:
     text = stale_text([("table.a", "schema id", "3", "4")])
     assert text.startswith("Error: The plan is stale")
     assert "  table.a: schema id\n    when planned: 3\n    now:          4\n" in text
+
+
+def test_what_a_cancel_left_unconfirmed_is_one_line() -> None:
+    def asked(name: str, what: str = "was asked to start") -> Diagnostic:
+        return Diagnostic(code="FIK070", summary=f"{name} {what}", address=name, cancelled=True)
+
+    assert cancelled_text([error("X", "broken")]) == ""
+    left = "not confirmed: flareiac plan tells what is left."
+    assert cancelled_text([asked("job.a")]) == f"Cancelled. job.a was asked to start, and is {left}"
+    assert cancelled_text([asked('job.a["eu"]'), asked("job.b"), asked("job.c", "was asked to stop")]) == (
+        f'Cancelled. job.a["eu"], job.b were asked to start; job.c was asked to stop, and are {left}'
+    )

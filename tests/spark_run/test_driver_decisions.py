@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from flareiac_spark.application.last_words import last_words
 from flareiac_spark.application.launch import Launch, launch_conf
-from flareiac_spark.control import DesiredJob, JobStatus, Restart
+from flareiac_spark.control import ApplicationSettings, DesiredJob, JobStatus, Restart
 from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.heart import Link, choose
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.spark_session import spark_conf
 
 JOB = "job.a"
 
@@ -138,8 +139,35 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
         ]
     )
     assert heart.error_class == "CANNOT_PARSE_JSON_FIELD"
-    assert heart.message == "Cannot parse the field.\nin the file file:///a.json"
+    assert heart.message == (
+        "Cannot parse the field.\nin the file file:///a.json\n"
+        'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
+    )
     assert not heart.permanent
+
+
+def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_project() -> None:
+    heart = choose(
+        [
+            link(
+                "org.apache.spark.SparkException",
+                "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///a.json. SQLSTATE: KD001",
+                "FAILED_READ_FILE.NO_HINT",
+            ),
+            link(
+                "org.apache.spark.SparkException",
+                "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record parsing: [null]. "
+                "Parse Mode: FAILFAST. To process malformed records as null result, "
+                "try setting the option 'mode' as 'PERMISSIVE'. SQLSTATE: 22023",
+                "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION",
+            ),
+        ]
+    )
+    assert heart.message.splitlines() == [
+        "Malformed records are detected in record parsing: [null]. Parse Mode: FAILFAST.",
+        "in the file file:///a.json",
+        'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.',
+    ]
 
 
 def test_the_heart_of_a_task_that_survived_as_text() -> None:
@@ -200,3 +228,16 @@ def test_the_last_words_of_a_driver(output: str, heart: str) -> None:
 def test_jvm_options_with_spaces_stay_one() -> None:
     conf = launch_conf(Launch(java_options=("-Xss4m", "-XX:SharedArchiveFile=/a b/c"), conf={"spark.driver.extraJavaOptions": "-Dx=1"}))
     assert conf["spark.driver.extraJavaOptions"] == '-Xss4m "-XX:SharedArchiveFile=/a b/c" -Dx=1'
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"), [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", 8), ("spark://host:7077", None)]
+)
+def test_a_local_application_shuffles_into_as_many_partitions_as_it_has_cores(
+    master: str, cores: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    conf = spark_conf(ApplicationSettings(), {"spark.master": master})
+    assert conf.get("spark.sql.shuffle.partitions") == (None if cores is None else str(cores))
+    mine = spark_conf(ApplicationSettings(conf={"spark.sql.shuffle.partitions": "200"}), {"spark.master": master})
+    assert mine["spark.sql.shuffle.partitions"] == "200"

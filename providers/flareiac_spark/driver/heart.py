@@ -25,6 +25,9 @@ _IN_TEXT = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] (.*)", re.DOTALL)
 _FILE = re.compile(r"while reading file (\S+?)\.(?:\s|$)")
 _PYTHON = "Traceback (most recent call last):\n"
 _PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+), in ')
+_HINT = re.compile(r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?")
+_WAY_ON = 'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
+_MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CSV_RECORD", "CANNOT_PARSE_JSON_FIELD", "FAILED_READ_FILE.PARSE")
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
 
@@ -65,6 +68,8 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
         lines = f"{lines}\n{place}"
+    if error_class.startswith(_MALFORMED) or _HINT.search(message):
+        lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
     return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,9 +49,7 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
-    shared = {key: value for key, value in settings.conf.items() if not is_reference(value)}
-    conf = {**_DEFAULTS, **shared, **json.loads(os.environ.get(LAUNCH_CONF, "{}")), **_FIXED, "spark.app.name": settings.name}
+    conf = spark_conf(settings, json.loads(os.environ.get(LAUNCH_CONF, "{}")))
     properties = scratch / ".spark.properties"
     _write_properties(properties, conf)
     # A file instead of arguments: every user of a machine can read a process's arguments, and catalogs have passwords.
@@ -70,6 +69,26 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
         java_version=str(jvm.java.lang.System.getProperty("java.version")),
         ui=session.sparkContext.uiWebUrl,
     )
+
+
+def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dict[str, str]:
+    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones."""
+    # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
+    shared = {key: value for key, value in settings.conf.items() if not is_reference(value)}
+    conf = {**_DEFAULTS, **shared, **machine, **_FIXED, "spark.app.name": settings.name}
+    cores = _local_cores(conf["spark.master"])
+    if cores is not None:
+        # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun keeps the number it began with.
+        conf.setdefault("spark.sql.shuffle.partitions", str(cores))
+    return conf
+
+
+def _local_cores(master: str) -> int | None:
+    """How many cores a local master uses, None for any other."""
+    found = re.fullmatch(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?", master)
+    if found is None:
+        return None
+    return (os.cpu_count() or 1) if found.group(1) == "*" else int(found.group(1) or 1)
 
 
 def new_session(root: Any) -> Any:

@@ -1,6 +1,7 @@
 """How is something asked of an application while a job's apply waits for it? Brings it up, asks, and tells its trouble."""
 
 import uuid
+from dataclasses import replace
 from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes
@@ -65,4 +66,4 @@ def no_answer(address: str, kind: str, seconds: float) -> Diagnostic:
 def cancelled(address: str) -> Diagnostic:
     """The command was interrupted."""
     detail = "The apply was cancelled before the new generation was ready. The job is stopped; the next apply goes on."
-    return error("FIK070", f"{address} was asked to start", detail, address=address)
+    return replace(error("FIK070", f"{address} was asked to start", detail, address=address), cancelled=True)

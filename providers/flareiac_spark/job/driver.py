@@ -28,9 +28,20 @@ from flareiac_spark.job.redirection import finish_redirected, redirected
 from flareiac_spark.job.renewal import Renewed, folders, is_renewed, old_spec, rebuilds_noted, refusals, renew
 from flareiac_spark.job.renewal import target as place_of
 from flareiac_spark.job.spec import is_finite
-from flareiac_spark.job.wait import Wanted, runs_no_more, settled, still_running, trouble, wait_until_settled, wait_until_stopped
+from flareiac_spark.job.wait import (
+    Wanted,
+    computes_its_first_batch,
+    runs_no_more,
+    settled,
+    still_running,
+    trouble,
+    wait_until_settled,
+    wait_until_stopped,
+)
 
 _FORMER_QUERIES: Final = 20
+UNPROVEN: Final = "unproven"
+"""Key in a job's identity: its definition was still at work on its first batch when it was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,11 +233,23 @@ class JobDriver:
         if not rollback.is_asked_for(request) or not target.running:
             return None
         entry = self._entry(_planned(request)["application"], request.address)
+        if self._is_unproven(request):
+            return "it had not committed its first batch, so that it is not known to be stable"
         found = rollback.fallback(request, entry, target.spec, target.digest, self._applications.project)
         if isinstance(found, str) or request.recorded is None:
             return found
         self._stop_by_state(request.address, request.recorded, request.cancel)
         return replace(found, committed=rollback.committed(target.spec), written=self._written(request, target.spec))
+
+    def _is_unproven(self, request: ApplyRequest) -> bool:
+        """Whether the recorded definition was at work on its first batch when it was applied, and has committed none since."""
+        recorded = request.recorded
+        if recorded is None or not recorded.identity.get(UNPROVEN):
+            return False
+        status = read_status(self._applications.control(recorded.attributes["application"]))
+        job = status.jobs.get(request.address) if status is not None else None
+        runs_it = job is not None and job.digest == recorded.identity.get("digest") and bool(job.queries)
+        return not (runs_it and job is not None and all(query.batch is not None for query in job.queries))
 
     def _written(self, request: ApplyRequest, spec: JobSpec) -> frozenset[tuple[str, int, str]]:
         """Which outputs have a batch in flight, as (folder, batch, output): what another definition makes of it would not reach them."""
@@ -304,6 +327,7 @@ class JobDriver:
     def _started(self, request: ApplyRequest, target: Target) -> Outcome:
         planned = _planned(request)
         identity = _lasting(request.recorded.identity) if request.recorded else {}
+        identity.pop(UNPROVEN, None)
         try:
             if self._applications.bring_up(planned["application"], request.cancel, request.progress) is None:
                 outcome: Outcome = NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
@@ -332,16 +356,22 @@ class JobDriver:
         finite, within = is_finite(attributes), attributes["stability"]["within_ms"]
         what = Wanted(address=request.address, digest=wanted.digest, nonce=wanted.nonce, finite=finite)
         job = wait_until_settled(control, what, within, request.cancel, request.progress)
+        unproven = False
         if job is None or job.phase == "failed":
             status = read_status(control)
             seen = job or (what.of(status) if status else None)
+            unproven = not finite and not request.cancel.is_set() and computes_its_first_batch(seen)
+            job = seen if unproven else job
+        if job is None or job.phase == "failed":
             log = str(control.job_log(request.address))
             return NotApplied(diagnostics=(trouble(request.address, seen, within, request.cancel.is_set(), log),))
         self._note_queries(request.address, attributes["application"], wanted.digest, job)
         if finite:
             self._rest(request, attributes)
         return Applied(
-            attributes=attributes, identity={**identity, **_identity(request, wanted.digest, job)}, messages=_messages(job, finite)
+            attributes=attributes,
+            identity={**identity, **_identity(request, wanted.digest, job), **({UNPROVEN: True} if unproven else {})},
+            messages=(_first_batch(within),) if unproven else _messages(job, finite),
         )
 
     def _note_queries(self, address: str, engine: Attributes, digest: str, job: JobStatus) -> None:
@@ -424,6 +454,7 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
         former = [item for item in before.get("former_queries") or () if item not in gone]
         before["former_queries"] = [*former, *gone][-_FORMER_QUERIES:]
     identity: Attributes = {**before, "digest": digest}
+    identity.pop(UNPROVEN, None)
     if job is None:
         return {**identity, "result": None}
     if job.queries:
@@ -450,6 +481,14 @@ def _with_renewal(outcome: Outcome, renewed: Renewed) -> Outcome:
             return Applied(attributes=attributes, identity=kept, messages=(*renewed.messages, *messages))
         case NotApplied():
             return outcome
+
+
+def _first_batch(within_ms: int) -> str:
+    """A warning, not a failure: a first batch may be large, and many partitions take their time on few cores."""
+    return (
+        f"Warning: it runs, and its first batch is not committed after {within_ms / 1000:.0f} s. It counts as applied, and not yet as a "
+        "definition to roll back to; flareiac status tells when it has committed"
+    )
 
 
 def _messages(job: JobStatus, finite: bool) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
         warning(
             "FIK079",
             f"{request.address} is not well",
-            f"{text[:1].upper()}{text[1:]}. flareiac logs {request.address} tells more.",
+            f"{text[:1].upper()}{text[1:].rstrip('.')}. flareiac logs {request.address} tells more.",
             address=request.address,
         )
         for text in request.observed.unhealthy

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -36,6 +36,13 @@ def settled(job: JobStatus, *, finite: bool) -> bool:
     if finite:
         return False
     return job.phase == "idle" or (job.phase == "running" and bool(job.queries) and all(item.batch is not None for item in job.queries))
+
+
+def computes_its_first_batch(job: JobStatus | None) -> bool:
+    """Whether every query has committed a batch or is at work on its first one, and none has failed."""
+    if job is None or job.phase != "running" or job.failures or not job.queries:
+        return False
+    return all(query.batch is not None or query.running_seconds is not None for query in job.queries)
 
 
 def wait_until_settled(
@@ -75,7 +82,8 @@ def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, 
 def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
     """Why a job did not become stable."""
     if cancelled:
-        return error("FIK070", f"{address} was asked to start", "The apply was cancelled before it was stable.", address=address)
+        found = error("FIK070", f"{address} was asked to start", "The apply was cancelled before it was stable.", address=address)
+        return replace(found, cancelled=True)
     if job is not None and job.phase == "failed":
         text = heart(job) or "The application gives no reason."
         kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
@@ -93,4 +101,4 @@ def still_running(address: str, seconds: float, cancelled: bool) -> Diagnostic:
     """Why a job counts as running although it was asked to stop."""
     why = "The command was cancelled before it had stopped." if cancelled else f"Its application has not said so after {seconds:.0f} s."
     detail = f"{why} It stops when its batch has ended and its application lives; nothing that needs it stopped was done. Apply again then."
-    return error("FIK076", f"{address} was asked to stop", detail, address=address)
+    return replace(error("FIK076", f"{address} was asked to stop", detail, address=address), cancelled=cancelled)
