@@ -16,6 +16,7 @@ from flareiac.model.desired import Desired
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import collect as claims
+from flareiac.planning.duties import former_questions
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
@@ -77,6 +78,7 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
         project=bench.project,
         time=time.time(),
         figures=figures,
+        former=_former(bench, loaded.snapshot, request),
     )
     made = make_plan(inputs, request.options, diagnostics)
     bench.timings["planning"] = time.perf_counter() - started
@@ -117,6 +119,11 @@ def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: P
         return {address: _as_recorded(snapshot, address) for address in addresses}
     streamed = streamed_from(desired, bench.installed.registry.types)
     return bench.observe(questions(desired, snapshot, addresses, streamed, cheap=request.refresh is Refresh.CHANGED))
+
+
+def _former(bench: Bench, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
+    """What was not looked at holds what nobody knows."""
+    return {} if request.refresh is Refresh.NONE else bench.observe(former_questions(snapshot))
 
 
 def _figures(

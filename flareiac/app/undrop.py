@@ -155,7 +155,7 @@ def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[s
 
 def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Reviving, request: ApplyRequest) -> Applied:
     """An apply of one operation: the intent, the work, the result. Plans that were made before are stale then."""
-    recording = Recording(bench.store, lease, loaded, str(uuid.uuid4()), clock=time.time)
+    recording = Recording(bench.store, lease, loaded, str(uuid.uuid4()), clock=time.time, types=bench.installed.registry.types)
     operation = f"undrop:{record.address}"
     with _unwritten("Nothing was changed; make room or restore access first."):
         bench.store.check_writable(lease)

@@ -36,6 +36,7 @@ class Deciding:
         bench, snapshot, address = self._bench, asked.snapshot, asked.resource.address
         types, record = bench.installed.registry.types, snapshot.resources[address]
         users = {address: record} | {other: held for other, held in snapshot.resources.items() if address in self._uses(asked, held)}
+        users |= {other: held for other, held in snapshot.resources.items() if held.user and address in self._uses(asked, held.user)}
         references = {other: _references(asked, held) for other, held in users.items()} | {address: asked.request.references}
         observed = bench.observe([_question(item, references[item.address], item.address == address) for item in users.values()])
         itself = observed.get(address)
@@ -45,9 +46,12 @@ class Deciding:
         figures, troubles = bench.measure([_measurement(resource, asked.request.references, snapshot)])
         if address not in figures:
             raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
+        held_by = replace(snapshot, resources=users)
+        former = bench.observe(dues.former_questions(held_by))
+        coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]
         around = dues.Around(
             types=types,
-            holds=dues.holds(replace(snapshot, resources=users), observed, types, references),
+            holds=dues.holds(held_by, observed, types, references, former, coming),
             taken=occupied(asked.plan.references, snapshot, observed, types, bench.project),
             project=bench.project,
             time=time.time(),

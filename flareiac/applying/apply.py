@@ -57,7 +57,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     interrupted = loaded.recovered.interrupted
     if interrupted is None:
         return loaded
-    recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock)
+    recording = Recording(ports.store, ports.lease, loaded, interrupted.begun.apply, clock=ports.clock, types=ports.types)
     settle(interrupted, recording, ports.driver, ports.types, ports.upkeep, ports.cancel, ports.emit)
     recording.finish(loaded.snapshot.outputs)
     return load(ports.store, str(ports.project.root))
@@ -83,7 +83,9 @@ def apply(
     resuming = interrupted is not None and interrupted.begun.plan == digest
     if interrupted is not None and not resuming:
         loaded, interrupted = settle_open(ports, loaded), None
-    recording = Recording(ports.store, ports.lease, loaded, _apply_id(interrupted if resuming else None), clock=ports.clock)
+    recording = Recording(
+        ports.store, ports.lease, loaded, _apply_id(interrupted if resuming else None), clock=ports.clock, types=ports.types
+    )
     begun = _begun(interrupted) if resuming else frozenset()
     if saved and not resuming and _is_overtaken(plan, loaded.snapshot):
         return Report(stale=(_overtaken(plan, loaded.snapshot),))

@@ -12,6 +12,7 @@ from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records
 from flareiac.model.relocation import restored
 from flareiac.model.relocation import stored as stored_places
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_places
+from flareiac.sdk.provider import ResourceType
 from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10
@@ -90,8 +91,17 @@ def _journal_lost() -> Iterator[None]:
 class Recording:
     """One apply's writes. Safe to use from several threads."""
 
-    def __init__(self, store: StateStore, lease: Lease, loaded: Loaded, apply_id: str, *, clock: Callable[[], float]) -> None:
-        self._store, self._lease, self._loaded, self._clock = store, lease, loaded, clock
+    def __init__(
+        self,
+        store: StateStore,
+        lease: Lease,
+        loaded: Loaded,
+        apply_id: str,
+        *,
+        clock: Callable[[], float],
+        types: Mapping[str, ResourceType],
+    ) -> None:
+        self._store, self._lease, self._loaded, self._clock, self._types = store, lease, loaded, clock, types
         self._lock = threading.Lock()
         self._snapshot = loaded.snapshot
         self._records = Records(resources=dict(loaded.snapshot.resources), dropped=loaded.snapshot.dropped)
@@ -116,23 +126,41 @@ class Recording:
 
     def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:
         reach("apply.before-result")
-        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_upkeep(record), forgotten=forgotten))
+        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_what_stays(record), forgotten=forgotten))
         reach("apply.result")
 
     def fail(self, operation_id: str, address: str, error: str, record: ResourceRecord | None) -> None:
-        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_upkeep(record), error=error))
+        self._take(Result(apply=self.apply_id, id=operation_id, address=address, record=self._with_what_stays(record), error=error))
 
     def _take(self, result: Result) -> None:
+        before = self.record(result.address)
+        after = None if result.forgotten else (result.record or before)
+        keeper, still = self._keeper(before), self._keeper(after)
+        if before is not None and keeper is not None and (still is None or still.address != keeper.address):
+            self._put(
+                replace(result, id=f"{result.id} (user)", address=keeper.address, record=replace(keeper, user=before), forgotten=False)
+            )
+        self._put(result)
+        if result.error is None and still is not None and still.user is not None:  # another one goes on from it, and holds by itself
+            self._put(replace(result, id=f"{result.id} (user)", address=still.address, record=replace(still, user=None)))
+
+    def _put(self, result: Result) -> None:
         self._append(result)
         with self._lock:
             self._records.take(result)
 
-    def _with_upkeep(self, record: ResourceRecord | None) -> ResourceRecord | None:
-        """What was recorded of its maintenance stays with an object that is recorded anew, and is not another one's."""
+    def _keeper(self, record: ResourceRecord | None) -> ResourceRecord | None:
+        """The recorded resource that holds for this one when it leaves the state."""
+        kind = self._types.get(record.type) if record is not None else None
+        address = kind.kept_by(record.attributes) if kind is not None and record is not None else None
+        return self.record(address) if address is not None else None
+
+    def _with_what_stays(self, record: ResourceRecord | None) -> ResourceRecord | None:
+        """What was recorded of its maintenance and of its user stays with an object that is recorded again, and is not another one's."""
         known = None if record is None else self.record(record.address)
-        if record is None or known is None or record.upkeep or not known.is_same(record):
+        if record is None or known is None or not known.is_same(record):
             return record
-        return replace(record, upkeep=known.upkeep)
+        return replace(record, upkeep=record.upkeep or known.upkeep, user=record.user or known.user)
 
     def finish(self, outputs: Mapping[str, OutputValue]) -> Snapshot:
         """Ends the apply: writes the snapshot anew and empties the journal."""

@@ -38,6 +38,8 @@ class ResourceRecord:
     """The connections and declarations it referred to, by address: what it takes to reach it when its block is gone."""
     upkeep: Mapping[str, Attributes] = field(default_factory=dict)
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
+    user: "ResourceRecord | None" = None
+    """What used it last and has left the state: what it would need to go on is still held (see ``sdk.provider.ResourceType.kept_by``)."""
 
     @property
     def uuid(self) -> Data:
@@ -60,7 +62,8 @@ class ResourceRecord:
 
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
-        return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version)
+        user = (self.user.address, self.user.attributes) if self.user is not None else None
+        return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version, user=user)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +121,7 @@ def encode_record(record: ResourceRecord) -> Data:
         "protected": record.protected,
         "resolved": to_json(dict(record.resolved)),
         **({"upkeep": to_json(dict(record.upkeep))} if record.upkeep else {}),
+        **({"user": encode_record(record.user)} if record.user is not None else {}),
     }
 
 
@@ -134,6 +138,7 @@ def decode_record(data: Data) -> ResourceRecord:
         protected=bool(data["protected"]),
         resolved={key: _mapping(value) for key, value in _mapping(from_json(data["resolved"])).items()},
         upkeep={key: _mapping(value) for key, value in _mapping(from_json(data.get("upkeep", {}))).items()},
+        user=decode_record(data["user"]) if data.get("user") is not None else None,
     )
 
 

@@ -1,19 +1,20 @@
 """What maintenance is due? Gathers who holds what, and asks the maintainers. Pure: figures, observations and time are arguments."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import PlannedDuty, PlannedResource
-from flareiac.model.snapshot import Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.neighbours import Holder, neighbours
 from flareiac.sdk.changes import Action, Claim, Relation
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
 from flareiac.sdk.places import Occupied
-from flareiac.sdk.provider import Observation, Present, Project, ResourceType
-from flareiac.sdk.references import References
+from flareiac.sdk.provider import Missing, Observation, Present, Project, Question, ReadRequest, ResourceType
+from flareiac.sdk.references import References, Resolved
 
 KEPT = (Action.NO_OP, Action.RECORD, Action.UPDATE, Action.ADOPT)
 """What is there before and after: only that can be maintained."""
@@ -32,11 +33,17 @@ class Around:
 
 
 def holds(
-    snapshot: Snapshot, observations: Mapping[str, Observation], types: Mapping[str, ResourceType], references: Mapping[str, References]
+    snapshot: Snapshot,
+    observations: Mapping[str, Observation],
+    types: Mapping[str, ResourceType],
+    references: Mapping[str, References],
+    former: Mapping[str, Observation] | None = None,
+    coming: Iterable[PlannedResource] = (),
 ) -> dict[str, tuple[Hold, ...]]:
     """What every recorded resource needs of others, by subject. Of one that can not be read it is unknown what, so nothing may go.
 
-    ``references`` are those of each recorded address.
+    ``references`` are those of each recorded address. ``former``: what was observed of those that left the state, and for which another
+    resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what the plan makes.
     """
     found: dict[str, list[Hold]] = {}
     for address, record in snapshot.resources.items():
@@ -47,9 +54,57 @@ def holds(
             told: Iterable[Hold] = types[record.type].holds(address, record.attributes, around, observed.identity)
         else:
             told = _unknown(address, recorded_claims(address, record, types, around))
-        for hold in told:
+        for hold in (*told, *_of_user(record, types, former or {})):
+            found.setdefault(hold.subject, []).append(hold)
+    for item in coming:
+        for hold in _of_coming(item, snapshot, observations, types):
             found.setdefault(hold.subject, []).append(hold)
     return {subject: tuple(items) for subject, items in found.items()}
+
+
+def _of_user(record: ResourceRecord, types: Mapping[str, ResourceType], former: Mapping[str, Observation]) -> Iterator[Hold]:
+    """What was left behind with a record can go on from there, whether its own block is there or not."""
+    user = record.user
+    if user is None or user.type not in types:
+        return
+    observed = former.get(user.address)
+    identity = observed.identity if isinstance(observed, Present | Missing) else {}
+    for hold in types[user.type].holds(user.address, user.attributes, {}, identity):
+        reason = f"{user.address} is no longer declared, and can go on from it: {hold.reason}"
+        release = f"remove the block of {record.address}: then nothing is held for it"
+        yield replace(hold, holder=record.address, reason=reason, release=release)
+
+
+def _of_coming(
+    item: PlannedResource, snapshot: Snapshot, observations: Mapping[str, Observation], types: Mapping[str, ResourceType]
+) -> Iterator[Hold]:
+    """What is to be made has not begun: what it reads must not go in the meantime. What it finds to go on from tells more."""
+    if item.address in snapshot.resources or item.action not in (Action.CREATE, Action.ADOPT) or item.type not in types:
+        return
+    attributes = item.proposal.planned or item.desired or {}
+    observed = observations.get(item.address)
+    if isinstance(observed, Present):
+        yield from types[item.type].holds(item.address, attributes, {}, observed.identity)
+        return
+    claims = types[item.type].claims(item.address, attributes, {})
+    for subject in dict.fromkeys(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM):
+        yield Hold(subject=subject, holder=item.address, reason="it has not begun, and what expires it would never read", unknown=True)
+
+
+def former_questions(snapshot: Snapshot) -> list[Question]:
+    """What to ask about those that left the state, and for which another resource holds on."""
+    found: list[Question] = []
+    for record in snapshot.resources.values():
+        if (user := record.user) is not None:
+            references = {
+                each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in user.resolved.items()
+            }
+            references[record.address] = Resolved(
+                address=record.address, type=record.type, attributes=record.attributes, identity=record.identity
+            )
+            request = ReadRequest(address=user.address, desired=None, recorded=user.recorded(), references=references)
+            found.append(Question(provider=user.provider, type=user.type, request=request))
+    return found
 
 
 def _unknown(address: str, claims: Iterable[Claim]) -> Iterator[Hold]:

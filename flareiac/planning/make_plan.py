@@ -58,6 +58,8 @@ class Inputs:
     project: Project
     time: float
     figures: Mapping[str, Attributes] = field(default_factory=dict)
+    former: Mapping[str, Observation] = field(default_factory=dict)
+    """Of what left the state and can go on all the same, by its address (see ``duties.former_questions``)."""
 
 
 def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Plan:
@@ -139,7 +141,7 @@ def _duties(
     }
     around = dues.Around(
         types=inputs.types,
-        holds=dues.holds(inputs.snapshot, inputs.observations, inputs.types, references),
+        holds=dues.holds(inputs.snapshot, inputs.observations, inputs.types, references, inputs.former, planned.values()),
         taken=occupied(resolved, inputs.snapshot, inputs.observations, inputs.types, inputs.project),
         project=inputs.project,
         time=inputs.time,

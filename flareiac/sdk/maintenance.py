@@ -23,7 +23,8 @@ class Hold:
 
     ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since 1970) or later may be
     forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder last moved on, None where that is not known.
-    ``reason`` says what for, in words. ``unknown``: that it holds something is certain, what is not; then nothing may go.
+    ``reason`` says what for, in words. ``unknown``: that it holds something is certain, what is not; then nothing may go. ``release``:
+    what somebody does who no longer wants it, in words.
     """
 
     subject: str
@@ -33,6 +34,7 @@ class Hold:
     since_ms: int | None = None
     moved_ms: int | None = None
     unknown: bool = False
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

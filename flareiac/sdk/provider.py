@@ -49,12 +49,14 @@ class Project:
 class Recorded:
     """What the state holds of one resource: canonical desired attributes of the last apply, and what the world answered then.
 
-    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is the provider's own.
+    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is the provider's own. ``user``:
+    address and attributes of what used it last, where that has left the state (see ``ResourceType.kept_by``).
     """
 
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     schema_version: int = 1
+    user: tuple[str, Attributes] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +169,8 @@ class ResourceType:
     ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
     ``default`` is the decoded body of the embedded instance when none is declared (connections only).
     ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
-    what it still needs of others. ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
+    what it still needs of others. ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
+    the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
     identity is empty of what was never observed.
     """
 
@@ -183,6 +186,7 @@ class ResourceType:
     schema_version: int = 1
     maintainer: Maintainer | None = None
     holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
+    kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
 
 

@@ -131,4 +131,5 @@ _JOB = ResourceType(
     planner=JobPlanner(),
     claims=job_claims.claims,
     holds=job_holds.holds,
+    kept_by=job_holds.kept_by,
 )

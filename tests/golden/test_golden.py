@@ -5,6 +5,8 @@ language: what the state holds and what is there; observed is as recorded unless
 world answers), ``figures.json`` (address -> what was measured for maintenance), ``upkeep.json`` (address -> name -> the last run),
 ``history.json`` (table -> its live snapshots, newest first, each ``[id, ms, operation, added, total]``, with ``null`` as the last one where
 the oldest has a parent that is gone; ``null`` for a table of which nothing is known; without it every row can be read),
+
+``left.flare.hcl`` (a recorded.flare.hcl with the jobs that left the state since, and whose checkpoints hold on for them),
 ``options.json`` (``{"destroy": true, ...}``). Sections out: ``plan.txt``, ``diagnostics.txt``.
 FLAREIAC_UPDATE_GOLDEN=1 writes the latter. ``{"missing": [address]}`` is not there, whatever observed says.
 """
@@ -114,6 +116,7 @@ def _inputs(archive: Archive, root: Path, desired: Configuration, options: Attri
         project=_project(root),
         time=options.get("time", 0.0),
         figures=json.loads(archive.files.get("figures.json", "{}")),
+        former=_former(archive, snapshot),
     )
 
 
@@ -155,6 +158,8 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
                         if recorded[each].kind is not Kind.MANAGED
                     },
                 )
+    for keeper, user in _left(archive, root).items():
+        records[keeper] = dataclasses.replace(records[keeper], user=user)
     there: dict[str, Attributes] = {address: record.attributes for address, record in records.items()}
     if "observed.flare.hcl" in archive.files:
         observed = _resources(archive.files["observed.flare.hcl"], root).desired.resources
@@ -172,6 +177,24 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
         for address in dict.fromkeys([*managed, *records])
     }
     return Snapshot(lineage="00000000-0000-0000-0000-000000000000", serial=1, resources=records), observations
+
+
+def _left(archive: Archive, root: Path) -> dict[str, ResourceRecord]:
+    """What left the state, by what holds on for it."""
+    types = installed().registry.types
+    resources = _resources(archive.files["left.flare.hcl"], root).desired.resources if "left.flare.hcl" in archive.files else {}
+    recorded = _resources(archive.files["recorded.flare.hcl"], root).desired.resources if resources else {}
+    return {
+        keeper: ResourceRecord(address=address, type=item.address.type, provider=item.provider, attributes=item.attributes)
+        for address, item in resources.items()
+        if address not in recorded and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
+    }
+
+
+def _former(archive: Archive, snapshot: Snapshot) -> dict[str, Observation]:
+    given: dict[str, Attributes] = json.loads(archive.files.get("identity.json", "{}"))
+    users = [record.user.address for record in snapshot.resources.values() if record.user is not None]
+    return {address: Missing(identity=given[address]) for address in users if address in given}
 
 
 def _history(given: list[list[Any] | None] | None) -> TableHistory | None:

@@ -106,9 +106,14 @@ def _overdue(braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, 
             "FII151",
             f"{floor.hold.holder} has not moved for {duration(now - since)} and keeps old snapshots from expiry",
             f"{floor.hold.reason[:1].upper()}{floor.hold.reason[1:]}: {count(len(alone.snapshots), 'snapshot')} would be old enough to go, "
-            f"but those committed since {moment(floor.cutoff)} stay, and their files with them. Start {floor.hold.holder} again, or remove "
-            "its block if it is no longer wanted. If it is to wait longer, raise snapshot_expiry.hold_readers_for.",
+            f"but those committed since {moment(floor.cutoff)} stay, and their files with them.{_release(floor.hold)} If it is "
+            "to wait longer, raise snapshot_expiry.hold_readers_for.",
         )
+
+
+def _release(hold: Hold) -> str:
+    """What the holder says of itself."""
+    return f" {hold.release[:1].upper()}{hold.release[1:]}." if hold.release else ""
 
 
 def _lost(holds: Iterable[Hold], history: History) -> Iterable[Diagnostic]:

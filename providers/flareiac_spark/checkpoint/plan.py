@@ -9,6 +9,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.checkpoint import beginning
 from flareiac_spark.checkpoint.facts import KEY, QueryFacts, decode, removable, used
+from flareiac_spark.job.holds import needed_tables, no_longer_held
 
 
 class CheckpointPlanner:
@@ -43,10 +44,12 @@ def _facts(request: PlanRequest) -> tuple[QueryFacts, ...]:
 def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
     missing = isinstance(request.observed, Missing)
     recorded = request.recorded.attributes if request.recorded else {}
+    steps = _released(request)
     if missing or not (recorded.get("on_destroy") == "delete" or request.destroy_object):
         return Proposal(
             action=Action.FORGET,
             planned=None,
+            steps=steps,
             reasons=("it is no longer declared" + ("" if missing else "; its files stay"),),
             drift=("its folder is gone",) if missing else (),
             fingerprint=fingerprint,
@@ -54,7 +57,18 @@ def _removed(request: PlanRequest, fingerprint: Attributes) -> Proposal:
     step = Step(
         text=f"deletes {recorded['location']} with all generations", effect=Effect.LOSES_DATA, why="the offsets and state go with it"
     )
-    return Proposal(action=Action.DELETE, planned=None, steps=(step,), reasons=("it is no longer declared",), fingerprint=fingerprint)
+    return Proposal(
+        action=Action.DELETE, planned=None, steps=(step, *steps), reasons=("it is no longer declared",), fingerprint=fingerprint
+    )
+
+
+def _released(request: PlanRequest) -> tuple[Step, ...]:
+    """It holds no longer for the job that used it last."""
+    user = request.recorded.user if request.recorded else None
+    tables = needed_tables(user[1]) if user is not None else ()
+    if user is None or not tables:
+        return ()
+    return (no_longer_held(" and ".join(tables), user[0], "the checkpoint held it, and leaves the state"),)
 
 
 def _new(request: PlanRequest, desired: Attributes, fingerprint: Attributes) -> Proposal:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Effect, Step
 from flareiac.sdk.maintenance import Hold
+from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint.spec import ALL
 from flareiac_spark.checkpoint.stand import Stand
@@ -24,6 +26,50 @@ _BEGUN = ("starting", "running")
 def holds(address: str, attributes: Attributes, references: References, identity: Attributes) -> tuple[Hold, ...]:
     """Of a recorded job as observed. Where nothing could be observed, it holds what nobody knows of each table that it streams."""
     del references
+    release = released(address, attributes)
+    return tuple(replace(hold, release=release) for hold in _all(address, attributes, identity))
+
+
+def kept_by(attributes: Attributes) -> str | None:
+    """The checkpoint of a job, which holds on for it: a job with the same block can go on from there at any time."""
+    reference = attributes.get("checkpoint")
+    return reference.address if isinstance(reference, Reference) and attributes.get("mode") != "batch" else None
+
+
+def released(address: str, attributes: Attributes) -> str:
+    """What somebody does who does not want a job to go on."""
+    checkpoint = kept_by(attributes)
+    beside = f" and that of {checkpoint}, which would hold on for it" if checkpoint is not None else ""
+    return f"start {address} again; if it is never to go on from there, remove its block{beside}"
+
+
+def held_after(request: PlanRequest) -> tuple[Step, ...]:
+    """What becomes of the snapshots that a removed job would need to go on: they stay as long as its checkpoint does."""
+    recorded = request.recorded.attributes if request.recorded else {}
+    checkpoint = kept_by(recorded) if recorded else None
+    tables = needed_tables(recorded) if checkpoint is not None else ()
+    if checkpoint is None or not tables:
+        return ()
+    names = " and ".join(tables)
+    if checkpoint not in request.references:
+        return (no_longer_held(names, request.address, f"{checkpoint} leaves the state too"),)
+    text = f"the snapshots of {names} that it needs to go on stay as long as {checkpoint} does"
+    why = "so that the job can go on when its block is put back; remove the block of its checkpoint too to let them go"
+    return (Step(text=text, effect=Effect.METADATA, why=why),)
+
+
+def needed_tables(attributes: Attributes) -> tuple[str, ...]:
+    """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
+    return tuple(dict.fromkeys([*(item.table for item in streamed(attributes)), *_tables(attributes, ALL)]))
+
+
+def no_longer_held(tables: str, user: str, why: str) -> Step:
+    """What a plan says when nothing holds any more."""
+    text = f"from now on {tables} may expire what {user} needs to go on: put back later, it could not go on where it stands"
+    return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
+
+
+def _all(address: str, attributes: Attributes, identity: Attributes) -> tuple[Hold, ...]:
     if KEY not in identity:
         return tuple(_unknown(address, attributes))
     facts = decode(identity)

@@ -18,6 +18,7 @@ from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Re
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import foreign, looked_at, pinned_otherwise, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
+from flareiac_spark.job.holds import held_after
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.stream.spec import table_columns
 
@@ -38,11 +39,16 @@ class JobPlanner:
 def _removed(request: PlanRequest) -> Proposal:
     if isinstance(request.observed, Missing):
         return Proposal(
-            action=Action.FORGET, planned=None, drift=("it is no longer among what should run",), fingerprint=_fingerprint(request)
+            action=Action.FORGET,
+            planned=None,
+            steps=held_after(request),
+            drift=("it is no longer among what should run",),
+            fingerprint=_fingerprint(request),
         )
     step = Step(text="the job stops; its tables and its checkpoint stay", effect=Effect.STOPS, why="it is no longer declared")
+    steps = (step, *held_after(request))
     return Proposal(
-        action=Action.DELETE, planned=None, steps=(step,), reasons=("it is no longer declared",), fingerprint=_fingerprint(request)
+        action=Action.DELETE, planned=None, steps=steps, reasons=("it is no longer declared",), fingerprint=_fingerprint(request)
     )
 
 
