@@ -58,7 +58,8 @@ class ResourceRecord:
 
     def with_places(self, places: Callable[[Data], Data]) -> "ResourceRecord":
         """The record with the places of its connections and declarations as ``places`` gives them."""
-        return replace(self, resolved=places(dict(self.resolved))) if self.resolved else self
+        user = self.user.with_places(places) if self.user is not None else None
+        return replace(self, resolved=places(dict(self.resolved)), user=user) if self.resolved or user is not None else self
 
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
