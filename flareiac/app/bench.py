@@ -23,6 +23,7 @@ from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
 from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
 from flareiac.sdk.provider import Driver, Missing, Observation, Present, Project, Question, Session, Unreadable
+from flareiac.sdk.real_places import real_place
 from flareiac.sdk.state import Damaged, StateStore
 
 
@@ -52,7 +53,7 @@ class Bench:
 
     @property
     def project(self) -> Project:
-        return Project(root=self.root, workspace=self.workspace, lineage=self.lineage)
+        return Project(root=self.root, workspace=self.workspace, lineage=self.lineage, resolve=real_place)
 
     @property
     def store(self) -> StateStore:

@@ -139,6 +139,7 @@ def _figures(
         return {}
     known = known_figures(snapshot.lineage, bench.project.workspace)
     dropped = snapshot.dropped_by_name()
+    connections = {address: item.resolved() for address, item in desired.resources.items() if item.kind is Kind.CONNECTION}
     wanted: list[Measurement] = []
     for address, item in desired.resources.items():
         kind, observed = bench.installed.registry.types[item.address.type], observations.get(address)
@@ -151,6 +152,8 @@ def _figures(
                 references=references,
                 known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
                 dropped={name: each.identity for name, each in dropped.items() if each.type == kind.name},
+                declared=connections,
+                runs=record.upkeep if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
     found, troubles = bench.measure(wanted)

@@ -14,13 +14,13 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord
 from flareiac.planning import duties as dues
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
 from flareiac.planning.neighbours import occupied
 from flareiac.sdk.maintenance import Duty, MeasureRequest
-from flareiac.sdk.provider import Observation, Present, Question, ReadRequest, Unreadable
+from flareiac.sdk.provider import Kind, Observation, Present, Question, ReadRequest, Unreadable
 from flareiac.sdk.references import References, Resolved
 
 
@@ -43,7 +43,7 @@ class Deciding:
         if not isinstance(itself, Present):
             raise Failure(_not_there(address, itself))
         resource = replace(asked.resource, identity=itself.identity)
-        figures, troubles = bench.measure([_measurement(resource, asked.request.references, snapshot)])
+        figures, troubles = bench.measure([self._measurement(asked, resource, record)])
         if address not in figures:
             raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
         held_by = replace(snapshot, resources=users)
@@ -58,6 +58,20 @@ class Deciding:
         )
         found = dues.duties_of(resource, figures[address], record.upkeep, asked.request.references, around)
         return next((duty for duty in found if duty.name == asked.name), None)
+
+    def _measurement(self, asked: Asked, resource: PlannedResource, record: ResourceRecord) -> Measurement:
+        types = self._bench.installed.registry.types
+        dropped = asked.snapshot.dropped_by_name()
+        request = MeasureRequest(
+            address=resource.address,
+            attributes=resource.proposal.planned or resource.desired or {},
+            identity=resource.identity,
+            references=asked.request.references,
+            dropped={name: item.identity for name, item in dropped.items() if item.type == resource.type},
+            declared={name: item for name, item in asked.plan.references.items() if types[item.type].kind is Kind.CONNECTION},
+            runs=record.upkeep,
+        )
+        return Measurement(provider=resource.provider, type=resource.type, request=request)
 
     def _uses(self, asked: Asked, record: ResourceRecord) -> frozenset[str]:
         """What a record claims something of; found out once for as long as it stays as it is."""
@@ -89,18 +103,6 @@ def _question(record: ResourceRecord, references: References, itself: bool) -> Q
         address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, cheap=not itself
     )
     return Question(provider=record.provider, type=record.type, request=request)
-
-
-def _measurement(resource: PlannedResource, references: References, snapshot: Snapshot) -> Measurement:
-    attributes = resource.proposal.planned or resource.desired or {}
-    request = MeasureRequest(
-        address=resource.address,
-        attributes=attributes,
-        identity=resource.identity,
-        references=references,
-        dropped={name: item.identity for name, item in snapshot.dropped_by_name().items() if item.type == resource.type},
-    )
-    return Measurement(provider=resource.provider, type=resource.type, request=request)
 
 
 def _not_there(address: str, observed: Observation | None) -> Diagnostic:

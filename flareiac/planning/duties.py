@@ -151,7 +151,7 @@ def duties_of(
     kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}
     maintainer = kind.maintainer
     assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
-    own = kind.places(attributes, item.identity, around.project)
+    own = tuple(map(around.project.resolve, kind.places(attributes, item.identity, around.project)))
     return maintainer.duties(
         DutiesRequest(
             address=item.address,

@@ -1,19 +1,28 @@
 """Who has files where? Of all that is declared or recorded, and of what was destroyed and can be brought back. Pure."""
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.observe import breakdown
 from flareiac.sdk.maintenance import Neighbour
-from flareiac.sdk.places import Occupied
+from flareiac.sdk.places import Occupied, is_within
 from flareiac.sdk.provider import Observation, Present, Project, ResourceType
 from flareiac.sdk.references import Resolved
 
-Holder: TypeAlias = tuple[str, bool]
-"""An address, and whether it is only what was dropped there; then it is what commands call it, which may be ``ADDRESS@UUID``."""
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """``dropped``: it is only what was dropped there; the address is then what commands call it, which may be ``ADDRESS@UUID``.
+
+    ``reads``: others put files there that it needs; what lies beside them or around them is not its own.
+    """
+
+    address: str
+    dropped: bool = False
+    reads: bool = False
 
 
 def occupied(
@@ -28,7 +37,9 @@ def occupied(
 
     def add(address: str, kind: str, attributes: Attributes, identity: Attributes, *, dropped: bool = False) -> None:
         for place in _places(address, types.get(kind), attributes, identity, project):
-            found[place, (address, dropped)] = None
+            found[project.resolve(place), Holder(address, dropped)] = None
+        for place in types[kind].sources(attributes, project) if kind in types and not dropped else ():
+            found[project.resolve(place), Holder(address, reads=True)] = None
 
     for address, item in declared.items():
         add(address, item.type, item.attributes, _observed(observations.get(address)) or item.identity)
@@ -45,14 +56,14 @@ def neighbours(address: str, places: tuple[str, ...], taken: Occupied[Holder]) -
     found: dict[Holder, list[str]] = {}
     for place in places:
         for other, holder in taken.sharing(place):
-            if holder != (address, False):
+            if holder != Holder(address) and (not holder.reads or is_within(other, place)):
                 found.setdefault(holder, []).append(other)
     return tuple(_neighbours(found))
 
 
 def _neighbours(found: Mapping[Holder, list[str]]) -> Iterator[Neighbour]:
-    for (address, dropped), places in found.items():
-        yield Neighbour(address=address, places=tuple(dict.fromkeys(places)), dropped=dropped)
+    for holder, places in found.items():
+        yield Neighbour(address=holder.address, places=tuple(dict.fromkeys(places)), dropped=holder.dropped)
 
 
 def _observed(observation: Observation | None) -> Attributes:

@@ -157,6 +157,7 @@ class MeasureRequest:
     """Asks for the figures that decide. ``identity`` is the observed one; ``known`` are the figures of the last time (or empty).
 
     ``dropped``: the identities of those of its type that were destroyed and may still be brought back, by ``Neighbour.address``.
+    ``declared``: the project's connections. ``runs``: as in ``DutiesRequest``.
     """
 
     address: str
@@ -165,6 +166,8 @@ class MeasureRequest:
     references: References
     known: Attributes = field(default_factory=dict)
     dropped: Mapping[str, Attributes] = field(default_factory=dict)
+    declared: References = field(default_factory=dict)
+    runs: Mapping[str, Attributes] = field(default_factory=dict)
 
 
 @runtime_checkable

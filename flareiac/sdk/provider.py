@@ -33,11 +33,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default locations."""
+    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default locations.
+
+    ``resolve`` follows the links in a place (see ``sdk.places``); without a disk to look at, a place is what it is called.
+    """
 
     root: FilePath
     workspace: str = "default"
     lineage: str = ""
+    resolve: Callable[[str], str] = field(default=lambda place: place, compare=False, repr=False)
 
     @property
     def data_dir(self) -> FilePath:
@@ -171,7 +175,7 @@ class ResourceType:
     ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
     what it still needs of others. ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
     the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
-    identity is empty of what was never observed.
+    identity is empty of what was never observed. ``sources(attributes, project)``: folders with files that it needs and others write.
     """
 
     name: str
@@ -188,6 +192,7 @@ class ResourceType:
     holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,15 @@
 """Where is a place that the configuration names? Pure: relative places are kept relative to the root module, so that a project can move."""
 
 import os.path
+import re
+from itertools import takewhile
 from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.sdk.provider import Project
+
+_WILD: Final = re.compile(r"[*?\[{]")
 
 
 def recorded_place(text: str, project: Project) -> str | None:
@@ -19,6 +24,13 @@ def recorded_place(text: str, project: Project) -> str | None:
 def absolute_place(recorded: str, project: Project) -> Path:
     """The absolute path of a recorded place."""
     return Path(os.path.normpath(project.root.absolute() / recorded))
+
+
+def folder_of_pattern(recorded: str, project: Project) -> str:
+    """The folder that everything lies in that a path with wildcards means."""
+    parts = absolute_place(recorded, project).parts
+    plain = list(takewhile(lambda part: not _WILD.search(part), parts))
+    return str(Path(*plain))
 
 
 def escaped(address: str) -> str:

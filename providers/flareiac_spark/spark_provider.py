@@ -103,6 +103,7 @@ _ENGINE = ResourceType(
     schema=engine_schema.SCHEMA,
     description="Where jobs run.",
     canonical=engine_spec.canonical,
+    sources=engine_spec.sources,
     default={},
 )
 _STREAM = ResourceType(
@@ -111,6 +112,7 @@ _STREAM = ResourceType(
     schema=stream_schema.SCHEMA,
     description="A source of unbounded data.",
     canonical=stream_spec.canonical,
+    sources=stream_spec.sources,
 )
 _CHECKPOINT = ResourceType(
     name="checkpoint",
@@ -132,4 +134,5 @@ _JOB = ResourceType(
     claims=job_claims.claims,
     holds=job_holds.holds,
     kept_by=job_holds.kept_by,
+    sources=job_spec.sources,
 )

@@ -186,3 +186,74 @@ def test_what_was_replaced_is_named_and_can_be_given_up(here: Here) -> None:
 def test_a_table_that_is_about_to_get_another_name_is_no_neighbour_of_itself(here: Here) -> None:
     here.apply(table("one", "n.t", ORPHANS))
     assert here.due(table("one", "n.u", ORPHANS)) == {"table.one": "due"}
+
+
+LANDING = 'stream "landing" {{\n  files {{\n    path = "{path}"\n    format = "json"\n  }}\n  column "id" {{ type = "long" }}\n}}\n'
+
+
+def test_a_folder_that_a_stream_reads(here: Here) -> None:
+    (here.root / "link").symlink_to(here.root / "lake/warehouse/n/t/landing")
+    here.apply(own := table("one", "n.t", ORPHANS))
+    inside = ("lake/warehouse/n/t/landing", "lake/warehouse/n/t/data/*/new", "link", f"file://{here.root}/lake/warehouse/n/t/landing")
+    for path in inside:
+        assert here.due(own, LANDING.format(path=path)) == {"table.one": "stream.landing has files in the same place"}, path
+    for path in ("landing", "lake/warehouse", "lake/warehouse/n/t2"):
+        assert here.due(own, LANDING.format(path=path)) == {"table.one": "due"}, path
+
+
+def test_a_folder_that_a_batch_job_reads(here: Here) -> None:
+    (here.root / "lake/warehouse/n/t/code").mkdir(parents=True)
+    (here.root / "lake/warehouse/n/t/code/made.py").write_text("def made(spark, inputs, params):\n    return inputs['i']\n")
+    here.apply(own := table("one", "n.t", ORPHANS), out := table("out", "m.out"))
+    files = 'files {\n      path = "lake/warehouse/n/t/in"\n      format = "json"\n      columns = { id = "long" }\n    }'
+    for read, step in ((files, 'sql = "SELECT id FROM i"'), ("table = table.out", 'python = "made:made"')):
+        code = 'code = "lake/warehouse/n/t/code"' if "python" in step else ""
+        job = f"""
+job "j" {{
+  mode = "batch"
+  {code}
+  input "i" {{
+    {read}
+  }}
+  step "s" {{ {step} }}
+  output "o" {{ table = table.out }}
+}}
+"""
+        assert here.due(own, out, job) == {"table.one": "job.j has files in the same place"}
+
+
+def test_a_lake_behind_a_link(here: Here) -> None:
+    (here.root / "real").mkdir()
+    (here.root / "lake").symlink_to(here.root / "real")
+    here.apply(own := table("one", "n.t", ORPHANS))
+    beside = LANDING.format(path="real/warehouse/n/t/landing")
+    assert here.due(own, beside) == {"table.one": "stream.landing has files in the same place"}
+
+
+def test_a_table_of_another_declared_catalog(here: Here) -> None:
+    here.apply(own := table("one", "n.t", ORPHANS))
+    catalog = here.other("y")
+    catalog.create_namespace("far")
+    catalog.create_table("far.guest", schema=here.other("x").load_table("n.t").schema(), location=f"{here.root}/lake/warehouse/n/t/other")
+    catalog.close()
+    assert here.due(own) == {"table.one": "the table far.guest of catalog.y has files in the same place"}
+
+
+def test_an_unmanaged_table_that_writes_elsewhere_by_its_properties(here: Here) -> None:
+    here.apply(own := table("one", "n.t", ORPHANS))
+    catalog = here.other("x")
+    catalog.create_table(
+        "n.guest",
+        schema=catalog.load_table("n.t").schema(),
+        location=f"{here.root}/elsewhere",
+        properties={"write.data.path": f"{here.root}/lake/warehouse/n/t/b_data"},
+    )
+    assert here.due(own) == {"table.one": "the table n.guest has files in the same place"}
+    # Its metadata cannot be read: where it has files is not known.
+    metadata = catalog.load_table("n.guest").metadata_location.removeprefix("file://")
+    Path(metadata).write_text("{")
+    catalog.close()
+    assert here.due(own) == {"table.one": "what else the catalog holds is not known"}
+    assert metadata in here.told
+    Path(metadata).unlink()
+    assert here.due(own) == {"table.one": "due"}

@@ -43,6 +43,20 @@ def test_a_guest_in_another_namespace_is_seen(lake: KindLake) -> None:
     assert measured(lake, body)["under"] == [f"{far}.guest"]
 
 
+@pytest.mark.jvm
+def test_a_guest_of_a_rest_server_is_seen(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> None:
+    """Neither where it is nor what its properties say is hidden by asking for each table."""
+    with kind_lake("rest", tmp_path, servers, request) as lake, lake.opened() as catalog:
+        body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
+        lake.apply("table.t", body)
+        own, far = catalog.load_table(f"{lake.namespace}.t"), f"{lake.namespace}_far"
+        for namespace in ((far,), (far, "deep")):
+            catalog.create_namespace(namespace)
+        properties = {"write.data.path": f"{own.location()}/guest"}
+        catalog.create_table((far, "deep", "guest"), schema=own.schema(), properties=properties)
+        assert measured(lake, body)["under"] == [f"{far}.deep.guest"]
+
+
 def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
     body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}}
     bodies = {f"table.t{number}": body | {"name": f"t{number}"} for number in range(3)}

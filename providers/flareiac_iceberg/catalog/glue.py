@@ -7,7 +7,7 @@ from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.secrets import said
-from flareiac_iceberg.catalog.pointers import Pointer, folder_of, unreadable
+from flareiac_iceberg.catalog.pointers import Pointer, Registered, folder_of, unreadable
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_NAME, GlueCatalog
 
 
@@ -23,12 +23,12 @@ def tables(catalog: GlueCatalog, namespace: str) -> Mapping[str, Pointer]:
     return found
 
 
-def everything(catalog: GlueCatalog) -> Mapping[tuple[str, ...], tuple[str, str]]:
+def everything(catalog: GlueCatalog) -> Mapping[tuple[str, ...], Registered]:
     """Where every table of the account and region has files, also one of another format. Raises ``Failure``.
 
     Databases that are not for us to read, or go meanwhile, tell nothing.
     """
-    found: dict[tuple[str, ...], tuple[str, str]] = {}
+    found: dict[tuple[str, ...], Registered] = {}
     with trouble_told(catalog):
         client = glue_client(catalog)
         databases = [item["Name"] for page in client.get_paginator("get_databases").paginate() for item in page["DatabaseList"]]
@@ -37,7 +37,7 @@ def everything(catalog: GlueCatalog) -> Mapping[tuple[str, ...], tuple[str, str]
                 for item in _tables(client, database):
                     location, own = _pointer(item).location, (item.get("StorageDescriptor") or {}).get("Location") or ""
                     if location or own:
-                        found[catalog.name, database, item["Name"]] = (location, own or folder_of(location))
+                        found[catalog.name, database, item["Name"]] = Registered(location, own or folder_of(location))
     return found
 
 

@@ -29,6 +29,18 @@ class Pointer:
     fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A table or view of a catalog: its metadata file ("" of what is no table), and a folder where it has files.
+
+    ``fetch``: the catalog itself gives the metadata.
+    """
+
+    metadata: str
+    folder: str
+    fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
+
+
 def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | None:
     """The entries of one namespace by name; None if the catalog itself does not exist yet. Raises ``Failure``.
 
@@ -53,9 +65,10 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer] | N
             return glue.tables(catalog, namespace)
 
 
-def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], tuple[str, str]]:
-    """Where each table or view of the catalog's database is, by catalog, namespace and name: its metadata file, and a folder where it has
-    files. Raises ``Failure``. Few queries; a REST catalog would have to be asked for each name, so nothing is known of it.
+def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
+    """What is registered in the catalog's database, by catalog, namespace and name. Raises ``Failure``.
+
+    Few queries; a REST catalog is asked for each table.
     """
     match catalog:
         case SqliteCatalog():
@@ -65,7 +78,9 @@ def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], tuple[str, s
 
             return _folders(postgres.everything(catalog))
         case RestCatalog():
-            return {}
+            from flareiac_iceberg.catalog import rest
+
+            return rest.everything(catalog)
         case GlueCatalog():
             from flareiac_iceberg.catalog import glue
 
@@ -103,12 +118,12 @@ def _entries(rows: list[dict[str, Data]] | None) -> Mapping[str, Pointer] | None
     return {row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW") for row in rows}
 
 
-def _folders(rows: list[dict[str, Data]] | None) -> Mapping[tuple[str, ...], tuple[str, str]]:
-    found: dict[tuple[str, ...], tuple[str, str]] = {}
+def _folders(rows: list[dict[str, Data]] | None) -> Mapping[tuple[str, ...], Registered]:
+    found: dict[tuple[str, ...], Registered] = {}
     for row in rows or ():
         location = row["metadata_location"]
         if location:
-            found[row["catalog_name"], row["table_namespace"], row["table_name"]] = (location, folder_of(location))
+            found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(location, folder_of(location))
     return found
 
 

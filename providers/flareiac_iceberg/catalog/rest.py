@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from http.client import HTTPException
 from typing import Final
@@ -17,10 +18,11 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import resolve, said
-from flareiac_iceberg.catalog.pointers import Pointer, unreadable
+from flareiac_iceberg.catalog.pointers import Pointer, Registered, folder_of, unreadable
 from flareiac_iceberg.catalog.spark import token_uri
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, RestCatalog
 
+_AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
 _OAUTH: Final = ("scope", "audience", "resource")
 
@@ -76,6 +78,31 @@ class Entries(Mapping[str, Pointer]):
         return sum(1 for _ in self)
 
 
+def everything(catalog: RestCatalog) -> Mapping[tuple[str, ...], Registered]:
+    """All tables of a server; each is asked for by its name. Raises ``Failure``."""
+    found: dict[tuple[str, ...], Registered] = {}
+    for namespace in _namespaces(server(catalog)):
+        entries = Entries(catalog, namespace)
+        names = list(entries)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for name, pointer in zip(names, pool.map(entries.get, names), strict=True):
+                if pointer is not None and pointer.location:
+                    found[catalog.name, namespace, name] = Registered(pointer.location, folder_of(pointer.location), pointer.fetch)
+    return found
+
+
+def _namespaces(server: "_Server") -> Iterator[str]:
+    """Every namespace at any depth."""
+    waiting: list[tuple[str, ...]] = [()]
+    known: set[tuple[str, ...]] = set()
+    while waiting:
+        for child in server.namespaces_below(waiting.pop()):
+            if child not in known:
+                known.add(child)
+                waiting.append(child)
+                yield ".".join(child)
+
+
 def namespace(catalog: RestCatalog, name: str) -> Mapping[str, str] | None:
     """The properties of a namespace, or None. Raises ``Failure``."""
     found = server(catalog)
@@ -123,6 +150,19 @@ class _Server:
             return self._answer(self._root + path)
         except _NotThere:
             return None
+
+    def namespaces_below(self, parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Raises ``Failure``."""
+        asked = {"parent": self._separator.join(parent)} if parent else {}
+        while True:
+            answer = self.get(f"/namespaces?{urlencode(asked)}" if asked else "/namespaces")
+            if answer is None:
+                return
+            levels = [item for item in answer.get("namespaces") or () if isinstance(item, list)]
+            yield from (tuple(map(str, item)) for item in levels)
+            if not answer.get("next-page-token"):
+                return
+            asked["pageToken"] = str(answer["next-page-token"])
 
     def has_view(self, namespace: str, name: str) -> bool:
         """Whether the server says that a view has this name."""

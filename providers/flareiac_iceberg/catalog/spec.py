@@ -135,19 +135,19 @@ def local_path(location: str) -> Path | None:
     """The local path of a location (``/a``, ``file:/a``, ``file:///a``), or None if it is somewhere else."""
     if location.startswith("/"):
         return Path(location)
-    if location.startswith("file:/"):
-        return Path("/" + location.removeprefix("file:").lstrip("/"))
+    if location[:6].lower() == "file:/":
+        return Path("/" + location[5:].lstrip("/"))
     return None
 
 
 def absolute_location(text: str, root: Path) -> str | None:
     """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme."""
     parts = urlsplit(text)
-    if parts.scheme in ("s3", "s3a") and parts.netloc:
+    if parts.scheme in ("s3", "s3a", "s3n") and parts.netloc:
         return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
-    if parts.scheme and not text.startswith("file:"):
+    if parts.scheme and parts.scheme != "file":
         return None
-    path = local_path(text) or root / text.removeprefix("file:")
+    path = local_path(text) or root / (text[5:] if parts.scheme else text)
     return f"file://{os.path.normpath(path.absolute())}"
 
 

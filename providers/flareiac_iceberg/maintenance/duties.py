@@ -153,13 +153,15 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
         return case.idle("the table's property gc.enabled is false", of=of, diagnostics=(_no_collection(case.name),))
     location, unlisted = case.figures["location"], case.figures.get("unlisted")
     under: list[str] = case.figures.get("under") or []
-    beside = _beside(location, case.request.neighbours, case.figures.get("lost") or ())
+    beside = _beside(case.figures.get("place") or comparable(location), case.request.neighbours, case.figures.get("lost") or ())
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
         told = _shared(location, beside, under)
         return case.idle(f"{first} has files in the same place", of=of, diagnostics=(told,))
     if unlisted is not None:
         return case.idle("what else the catalog holds is not known", of=of, diagnostics=(_unlisted(location, unlisted),))
+    if not case.figures.get("looked", True) and not case.is_early:
+        return case.idle("what else the catalogs hold was not looked at", of=of)
     holds = case.request.holds
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
@@ -186,9 +188,8 @@ def _no_collection(name: str) -> Diagnostic:
     )
 
 
-def _beside(location: str, neighbours: Iterable[Neighbour], lost: Collection[str]) -> list[Neighbour]:
-    """Those with files below this location or around it, which are the places that orphans are looked for in."""
-    own = comparable(location)
+def _beside(own: str, neighbours: Iterable[Neighbour], lost: Collection[str]) -> list[Neighbour]:
+    """Those with files below a table's place or around it, which are the places that orphans are looked for in."""
     there = (item for item in neighbours if not (item.dropped and item.address in lost))
     return [item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)]
 

@@ -1,5 +1,7 @@
 """Gets what measuring needs from a catalog and its files. Touches the world, by reading only."""
 
+import time
+from collections.abc import Callable
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -8,27 +10,30 @@ from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.places import is_within
 from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import tables_in
-from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog
+from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog, spec_of
 from flareiac_iceberg.maintenance.listing import Listings
 from flareiac_iceberg.maintenance.manifests import unreadable
 from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
 from flareiac_iceberg.maintenance.settings import settings_of
+from flareiac_iceberg.maintenance.upkeep import ran_lately
 from flareiac_iceberg.table.metadata import load, load_entry
 from flareiac_iceberg.table.places import comparable
 from flareiac_iceberg.table.read import Target, target_of
 from flareiac_iceberg.table.revival import lost
 
 
-def figures(request: MeasureRequest, listings: Listings) -> Attributes:
+def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str]) -> Attributes:
     """The figures of a table (see ``figures``). Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     found = _known(request) or _measured(request, target)
-    if "orphan_removal" not in settings_of(request.attributes):
+    found |= {"place": resolve(comparable(found["location"]))}
+    settings = settings_of(request.attributes).get("orphan_removal")
+    if settings is None or ran_lately("orphan_removal", settings, request.runs, int(time.time() * 1000)):
         return found | _NOBODY
-    return found | _beside(found, target, listings) | {"lost": _lost(request, found, target.catalog)}
+    return found | _beside(request, found, target, listings) | {"lost": _lost(request, found, target.catalog), "looked": True}
 
 
-_NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": []}
+_NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": [], "looked": False}
 
 
 def _known(request: MeasureRequest) -> Attributes | None:
@@ -44,12 +49,18 @@ def _measured(request: MeasureRequest, target: Target) -> Attributes:
     return measure(table, reader_of(target.catalog))
 
 
-def _beside(found: Attributes, target: Target, listings: Listings) -> Attributes:
+def _beside(request: MeasureRequest, found: Attributes, target: Target, listings: Listings) -> Attributes:
+    """Tables of its own catalog and of every other declared one; two blocks may mean one catalog."""
     own = (target.catalog.name, target.namespace, target.name), found["metadata_location"]
+    declared = [spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"]
+    others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
     try:
-        return {"under": listings.sharing(found["location"], target.catalog, own), "unlisted": None}
+        under = listings.sharing(found["location"], target.catalog, own)
+        for catalog in others.values():
+            under += [f"{name} of {catalog.address}" for name in listings.sharing(found["location"], catalog, None)]
     except Failure as failure:
         return {"under": None, "unlisted": failure.diagnostics[0].detail}
+    return {"under": under, "unlisted": None}
 
 
 def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> list[str]:

@@ -79,6 +79,11 @@ class Case:
             return None
         return {"id": key, "at": at / 1000}
 
+    @property
+    def is_early(self) -> bool:
+        """Whether the last run is too near."""
+        return bool(self._early())
+
     def _early(self) -> str:
         run = self.last
         if run is None or self.settings.every is None:
@@ -89,12 +94,22 @@ class Case:
         return f"ran {duration(ago)} ago, at most once in {exact_duration(self.settings.every)}"
 
     def _prefix(self) -> str:
-        told = {
-            key: value for key, value in data_of(self.settings).items() if key not in ("every", "enabled", "hold_readers_for", "run_if")
-        }
-        return f"{self.name}-{digest(told)[:_SHORT]}-"
+        return _prefix(self.name, self.settings)
 
     def _id(self, of: Data) -> str:
         # The last run's time: what was recorded as done is never taken for the answer to a later question about the same snapshot.
         ran = self.request.runs.get(self.name, {}).get("at")
         return f"{self._prefix()}{digest([self.figures['uuid'], of, ran])[:_SHORT]}"
+
+
+def ran_lately(name: str, settings: Settings, runs: Mapping[str, Attributes], now_ms: int) -> bool:
+    """Whether a duty that leaves no mark in the table has been done, under these settings, so lately that it is not due again."""
+    run = runs.get(name)
+    if run is None or settings.every is None or run.get("failed") or not str(run.get("id", "")).startswith(_prefix(name, settings)):
+        return False
+    return now_ms - int(run["at"] * 1000) < settings.every
+
+
+def _prefix(name: str, settings: Settings) -> str:
+    told = {key: value for key, value in data_of(settings).items() if key not in ("every", "enabled", "hold_readers_for", "run_if")}
+    return f"{name}-{digest(told)[:_SHORT]}-"

@@ -66,7 +66,7 @@ class TableDriver:
         self._connections = connections
         self._prefetched: dict[tuple[str, str], Mapping[str, Pointer] | None] = {}
         self._waiting: dict[str, tuple[str, str]] = {}
-        self._listings = Listings()
+        self._listings = Listings(project.resolve)
         self._lock = threading.Lock()
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> None:
@@ -189,7 +189,7 @@ class TableDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
-        return figures(request, self._listings)
+        return figures(request, self._listings, self._project.resolve)
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table. Raises ``Failure``."""

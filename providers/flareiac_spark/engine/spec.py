@@ -8,7 +8,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
-from flareiac_spark.places import escaped, recorded_place
+from flareiac_spark.places import absolute_place, escaped, recorded_place
 from flareiac_spark.settings import meant
 
 _LATER: Final = ("spark_submit", "emr_serverless", "external")
@@ -51,6 +51,11 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
         "idle_shutdown_ms": parse_duration(wanted.get("idle_shutdown") or "2m"),
         "graceful_stop_ms": parse_duration(wanted.get("graceful_stop") or "2m"),
     }
+
+
+def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
+    """The folder where its application and the command line meet."""
+    return (str(absolute_place(attributes["runtime_location"], project)),)
 
 
 def checked_conf(conf: Data, diagnostics: Diagnostics) -> dict[str, str]:

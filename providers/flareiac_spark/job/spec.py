@@ -15,6 +15,7 @@ from flareiac_spark.column_types import NotAType, normal_type
 from flareiac_spark.engine.spec import checked_conf
 from flareiac_spark.job import rules
 from flareiac_spark.job.code import declared_code, python_step
+from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sql.relations import columns_given, columns_read
 from flareiac_spark.stream.spec import columns_of, files_place, table_columns, watermark_of
 
@@ -58,6 +59,14 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     }
     rules.check(attributes, diagnostics)
     return attributes
+
+
+def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
+    """The folders whose files it reads: its inputs, and its code."""
+    read = [item.get("source") or item for item in (attributes.get("inputs") or {}).values()]
+    inputs = [item["path"] for item in read if item.get("kind") == "files"]
+    code = attributes.get("code") or {}
+    return tuple(folder_of_pattern(path, project) for path in (*inputs, *filter(None, (code.get("path"),))))
 
 
 def is_finite(attributes: Attributes) -> bool:

@@ -10,7 +10,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
-from flareiac_spark.places import recorded_place
+from flareiac_spark.places import folder_of_pattern, recorded_place
 
 RATE_COLUMNS: Final = (
     {"name": "timestamp", "type": "timestamptz", "required": False},
@@ -31,6 +31,12 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "columns": columns,
         "watermark": watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
     }
+
+
+def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
+    """The folder whose files it reads."""
+    source = attributes.get("source") or {}
+    return (folder_of_pattern(source["path"], project),) if source.get("kind") == "files" else ()
 
 
 def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Attributes]:

@@ -1,0 +1,8 @@
+"""Where is a place really? Reads links; a place in the form that ``sdk.places`` compares."""
+
+import os.path
+
+
+def real_place(place: str) -> str:
+    """A local place without links in it; any other place as it is."""
+    return os.path.realpath(place) if place.startswith("/") else place
