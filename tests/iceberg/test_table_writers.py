@@ -31,7 +31,26 @@ def marked(query: str, output: str, number: int) -> dict[str, str]:
 
 
 def test_an_empty_table_has_no_writers() -> None:
-    assert writers(metadata()) == {"since": None, "at": None, "complete": True, "queries": {}, "runs": {}, "others": []}
+    assert writers(metadata()) == {"since": None, "at": None, "complete": True, "queries": {}, "runs": {}, "others": [], "undone": {}}
+
+
+def test_batches_that_a_rollback_took_away_are_counted() -> None:
+    table = metadata(epoch("q-1", 0), epoch("q-1", 1), marked("q-2", "hourly", 3), epoch("q-1", 2), {"wap.id": "w", **epoch("q-1", 9)})
+    for item in table["snapshots"]:
+        item["summary"]["added-records"] = "5"
+    assert writers({**table, "current-snapshot-id": 4})["undone"] == {}
+    assert writers({**table, "current-snapshot-id": 1})["undone"] == {
+        "q-1": {"first": 1, "last": 2, "rows": 10},
+        "q-2": {"first": 3, "last": 3, "rows": 5},
+    }
+    kept = {"refs": {"main": {"snapshot-id": 1}, "before": {"snapshot-id": 3}}}
+    assert writers({**table, **kept, "current-snapshot-id": 1})["undone"] == {"q-1": {"first": 2, "last": 2, "rows": 5}}
+
+
+def test_a_batch_that_was_written_again_after_a_rollback_is_not_missing() -> None:
+    table = metadata(epoch("q-1", 0), epoch("q-1", 1), epoch("q-1", 1))
+    table["snapshots"][2]["parent-snapshot-id"] = 1
+    assert writers(table)["undone"] == {}
 
 
 def test_each_kind_of_writer_is_told_apart() -> None:

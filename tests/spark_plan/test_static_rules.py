@@ -134,6 +134,19 @@ job "j" {
     assert loaded(streams + job, tmp_path).codes == codes
 
 
+@pytest.mark.parametrize(
+    ("sql", "codes"),
+    [
+        ("SELECT region, count(*) AS n FROM orders WHERE rand() < 0.5 GROUP BY region, window(ts, '1 hour')", ["FIK145"]),
+        ("SELECT region, count(*) AS n FROM orders WHERE ts < current_timestamp() GROUP BY region, window(ts, '1 hour')", []),
+        ("SELECT region, uuid() AS id FROM orders", []),
+    ],
+)
+def test_random_values_below_state_are_named(tmp_path: Path, sql: str, codes: list[str]) -> None:
+    text = (LAKE + STATELESS).replace("SELECT id, region FROM orders WHERE id > 0", sql)
+    assert [item for item in loaded(text, tmp_path).codes if item == "FIK145"] == codes
+
+
 def test_paths_are_kept_relative_to_the_root(tmp_path: Path) -> None:
     found = loaded((LAKE + STATELESS).replace('"landing"', f'"{tmp_path}/sub/../landing"'), tmp_path)
     assert found.attributes()["inputs"]["orders"]["source"]["path"] == "landing"

@@ -118,6 +118,9 @@ def test_names_are_quoted() -> None:
     assert quote("a`b") == "`a``b`"
 
 
+GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+
+
 def link(class_name: str, message: str, condition: str | None = None) -> Link:
     return Link(class_name=class_name, condition=condition, message=message)
 
@@ -143,6 +146,16 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
         "Cannot parse the field.\nin the file file:///a.json\n"
         'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
     )
+    assert not heart.permanent
+
+
+def test_a_file_that_was_deleted_before_it_was_read_names_the_ways_on() -> None:
+    gone = "Encountered error while reading file file:///a.json. File does not exist."
+    text = f"{gone} It is possible the underlying files have been updated.\nYou can"
+    heart = choose([link("org.apache.spark.SparkException", f"[{GONE}] {text}", GONE)])
+    assert heart.message.startswith(f"{gone}\nIt was deleted after")
+    assert "ignoreMissingFiles" in heart.message
+    assert "REFRESH" not in heart.message
     assert not heart.permanent
 
 

@@ -17,6 +17,8 @@ _RUN: Final = "flareiac.run-id"
 STARTS: Final = "flareiac.starts"
 """Marks a snapshot without rows at which a branch starts."""
 _OWN: Final = "flareiac."
+_STAGED: Final = "wap.id"
+"""Marks a snapshot that was written to be looked at before it is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,20 @@ def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:
         item = there[at]
         yield _commit(item)
         at, number = item.get("parent-snapshot-id"), number + 1
+
+
+def abandoned(metadata: Attributes) -> Iterator[Commit]:
+    """The snapshots that no branch or tag descends from, staged ones excepted: what was committed there was set back."""
+    there = {item["snapshot-id"]: item for item in metadata.get("snapshots") or ()}
+    kept: set[int] = set()
+    for head in heads(metadata).values():
+        at: int | None = head
+        while at is not None and at in there and at not in kept:
+            kept.add(at)
+            at = there[at].get("parent-snapshot-id")
+    for snapshot_id, item in there.items():
+        if snapshot_id not in kept and _STAGED not in (item.get("summary") or {}):
+            yield _commit(item)
 
 
 def live(metadata: Attributes) -> TableHistory:

@@ -2,10 +2,12 @@
 
     {"since": ms | None, "at": ms | None, "complete": bool,
      "queries": {query id: {"epoch": n | None, "at": ms, "outputs": {label: n}}},
+     "undone": {query id: {"first": n, "last": n, "rows": n}},
      "runs": {run id: ms},
      "others": [{"engine": text, "app": text, "operation": text, "count": n, "at": ms, "snapshot_id": n}]}
 
 ``since`` is the time of the newest snapshot when the table was last recorded: what is later is news. ``others`` carry no mark at all.
+``undone`` are batches later than those of main whose snapshots no branch or tag descends from: the table was rolled back under their query.
 It moves with every commit, so no plan may rely on it.
 """
 
@@ -13,7 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.table.history import Commit, commits
+from flareiac_iceberg.table.history import Commit, abandoned, commits
 
 KEY: Final = "writers"
 LOOKED_AT: Final = 200
@@ -24,7 +26,27 @@ def writers(metadata: Attributes) -> Attributes:
     """The writers of a table as of its metadata, with nothing as news."""
     newest = list(commits(metadata, LOOKED_AT))
     at = newest[0].at if newest else None
-    return {"since": at, "at": at, "complete": not newest or newest[-1].parent is None, **_by_kind(newest)}
+    complete = not newest or newest[-1].parent is None
+    return {"since": at, "at": at, "complete": complete, **_by_kind(newest), "undone": _undone(metadata)}
+
+
+def _undone(metadata: Attributes) -> Attributes:
+    left = [item for item in abandoned(metadata) if item.query is not None and item.batch is not None]
+    if not left:
+        return {}
+    kept: dict[str, int] = {}
+    for item in commits(metadata):
+        if item.query is not None and item.batch is not None:
+            kept[item.query] = max(kept.get(item.query, item.batch), item.batch)
+    found: dict[str, Attributes] = {}
+    for item in left:
+        assert item.query is not None, "filtered above"
+        assert item.batch is not None, "filtered above"
+        if item.batch > kept.get(item.query, -1):
+            known = found.setdefault(item.query, {"first": item.batch, "last": item.batch, "rows": 0})
+            known["first"], known["last"] = min(known["first"], item.batch), max(known["last"], item.batch)
+            known["rows"] += item.added or 0
+    return found
 
 
 def since(identity: Attributes, recorded: Attributes | None) -> Attributes:

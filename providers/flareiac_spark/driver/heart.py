@@ -27,6 +27,11 @@ _PYTHON = "Traceback (most recent call last):\n"
 _PYTHON_FRAME = re.compile(r'\s+File "(?:.*/code/[0-9a-f]{32}/)?(.+)", line (\d+), in ')
 _HINT = re.compile(r"\s*To process malformed records as null result, try setting the option 'mode' as 'PERMISSIVE'\.?")
 _WAY_ON = 'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
+_FILE_GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+_WITHOUT_IT = (
+    "It was deleted after the batch that reads it had begun. Put it back; or, to go on without its rows, write in the job: "
+    'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
+)
 _MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CSV_RECORD", "CANNOT_PARSE_JSON_FIELD", "FAILED_READ_FILE.PARSE")
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
@@ -70,6 +75,8 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
         lines = f"{lines}\n{place}"
     if error_class.startswith(_MALFORMED) or _HINT.search(message):
         lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
+    if error_class == _FILE_GONE:
+        lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
     return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
 
 

@@ -6,6 +6,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.provider import PlanRequest, Present
 from flareiac_spark.job.facts import KEY, Facts
 from flareiac_spark.job.generation import foreign_writers
+from flareiac_spark.job.query_changes import query_of
 from flareiac_spark.job.spec import is_finite
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
@@ -48,6 +49,27 @@ def foreign(request: PlanRequest) -> tuple[str, ...]:
         return ()
     tables = [output["table"].address for output in recorded.attributes["outputs"].values() if isinstance(output["table"], Reference)]
     return tuple(text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request))
+
+
+def rolled_back(request: PlanRequest, facts: Facts) -> tuple[str, ...]:
+    """Batches that its queries have committed and that were set back in a table: no query writes them again."""
+    recorded = request.recorded
+    if recorded is None or not looked_at(request):
+        return ()
+    found: list[str] = []
+    for name, output in recorded.attributes["outputs"].items():
+        on_disk = facts.checkpoints.get(query_of(recorded.attributes, name))
+        table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
+        if on_disk is None or table is None or on_disk.committed is None:
+            continue
+        undone = ((table.identity.get("writers") or {}).get("undone") or {}).get(on_disk.query_id)
+        if undone is not None and undone["first"] <= on_disk.committed:
+            batches = f"batch {undone['first']}" if undone["first"] == undone["last"] else f"batches {undone['first']} to {undone['last']}"
+            found.append(
+                f"{output['table']} was rolled back: {batches} of output {name} ({undone['rows']} rows) went with it, and the query, which "
+                "has committed them, does not write them again"
+            )
+    return tuple(found)
 
 
 def pinned_otherwise(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from flareiac_spark.job import carry_over, generation, health, readable
 from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
-from flareiac_spark.job.drift import foreign, looked_at, pinned_otherwise, running
+from flareiac_spark.job.drift import foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.holds import held_after
 from flareiac_spark.job.spec import is_finite
@@ -121,6 +121,17 @@ def _absent_folders(request: PlanRequest, facts: Facts) -> Iterator[Diagnostic]:
         )
 
 
+def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
+    for text in texts:
+        yield warning(
+            "FIK144",
+            "A table was rolled back under the job that writes it",
+            f"{text}. Set the table to its newest snapshot again, or have a new generation write everything again "
+            '(start_from = "earliest", rebuild = "truncate").',
+            address=request.address,
+        )
+
+
 def _left_null(request: PlanRequest, desired: Attributes, recorded: Attributes | None) -> Iterator[str]:
     """Optional columns that an output does not give, where that is news: Spark fills them with null without a word."""
     for name, output in desired["outputs"].items():
@@ -167,7 +178,8 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     steps += _state_steps(request, desired, recorded, facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)
-    drift = (*healable, *foreign(request), *pinned_otherwise(request, facts, desired))
+    undone = rolled_back(request, facts)
+    drift = (*healable, *foreign(request), *undone, *pinned_otherwise(request, facts, desired))
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
     planned = as_it_runs(recorded, desired) if stays else desired
     return Proposal(
@@ -179,7 +191,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),
         blockers=tuple(blockers),
         drift=drift,
-        diagnostics=(*health.warnings(request), *_absent_folders(request, facts)),
+        diagnostics=(*health.warnings(request), *_absent_folders(request, facts), *_undone(request, undone)),
         fingerprint=_fingerprint(request),
         payload={
             "analyse": any(isinstance(change, Restarted | Mixed | Refused) for change in found),

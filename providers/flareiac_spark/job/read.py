@@ -1,6 +1,6 @@
 """What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
+from flareiac_spark.checkpoint.overwritten import overwritten
 from flareiac_spark.checkpoint.spec import folder_of
 from flareiac_spark.checkpoint.stand import Stand, read_stand
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
@@ -35,6 +36,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
         facts = replace(_facts(request.address, desired, status, checkpoints, stands), absent=_absent(request, applications.project))
+        unread = _unread(_folders(attributes, request.references, applications, names))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -48,7 +50,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
     identity = {**request.recorded.identity, KEY: encode(facts)}
     job = status.jobs.get(request.address) if status is not None and (facts.alive or facts.silent) else None
     unwell = complaints(attributes, job, silent=facts.silent if facts.state == "running" and not facts.elsewhere else "")
-    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=unwell)
+    return Present(attributes=_live(attributes, facts), identity=identity, unhealthy=(*unwell, *unread))
 
 
 def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
@@ -56,6 +58,15 @@ def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
     inputs = (request.desired or {}).get("inputs", {})
     found = [path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
+
+
+def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
+    """Files whose new content no query reads, in words."""
+    found = list(dict.fromkeys(path for _output, folder in folders for path in overwritten(folder)))
+    if not found:
+        return ()
+    which = found[0] if len(found) == 1 else f"{found[0]} and {len(found) - 1} more"
+    return (f"overwritten after it was read: {which}. Spark reads a file once, by its path: write new rows into a new file",)
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:

@@ -1,5 +1,6 @@
 """What can be told to be wrong with a job before any system is asked? One function for each rule; Spark judges the rest."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -9,6 +10,11 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark.control.trunk import Ways
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
+
+_RANDOM: Final = re.compile(
+    r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(", re.IGNORECASE
+)
+"""Clocks are not among them: Spark notes a batch's time with its offsets, and takes it again."""
 
 
 def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes:
@@ -207,6 +213,20 @@ def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
             diagnostics.warning("FIK042", grows, why, attribute=at)
 
 
+def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> None:
+    if attributes["mode"] != "stream" or not _state(attributes):
+        return
+    for name, step in attributes["steps"].items():
+        for found in dict.fromkeys(_RANDOM.findall(step["sql"].lower())):
+            diagnostics.warning(
+                "FIK145",
+                "A random function in a job that keeps state",
+                f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a crash has other values. A table "
+                "that has the batch already keeps the first ones, and the state holds the second. Compute such values at the source.",
+                attribute=("step", name, "sql"),
+            )
+
+
 def _state(attributes: Attributes) -> tuple[StatefulStep, ...]:
     streams = [name for name, item in attributes["inputs"].items() if item["kind"] == "stream"]
     in_python = (StatefulStep(step=name, kind=Stateful.UNKNOWN) for name, step in attributes["steps"].items() if step["python"] is not None)
@@ -245,4 +265,5 @@ _RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
     _one_query_fits_all,
     _one_query_has_a_trunk,
     _state_is_bounded,
+    _state_is_repeatable,
 )
