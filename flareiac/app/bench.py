@@ -99,6 +99,10 @@ class Bench:
         self.timings["configuration"] = time.perf_counter() - started
         return configuration
 
+    def session(self, provider: str) -> Session:
+        """An open provider; opens it when needed. Raises ``Failure``."""
+        return self._session(provider)
+
     def driver(self, provider: str, kind: str) -> Driver:
         """A driver of an open provider; opens it when needed. Raises ``Failure``."""
         if provider not in self.installed.providers:

@@ -14,6 +14,8 @@ from flareiac.cli.options import Json
 
 Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
 
+Runs = Annotated[str, typer.Argument(help="The address of a job, or of an engine.", metavar="ADDRESS")]
+
 
 def register(app: typer.Typer) -> None:
     """Adds these commands to the tree."""
@@ -75,18 +77,18 @@ def logs(
                 return ExitCode.DONE
 
 
-def stop(address: Address) -> int:
-    """Stop a job by hand. That is drift, and the next apply starts it again; to keep it stopped set stopped = true."""
+def stop(address: Runs) -> int:
+    """Stop a job, or end the application of an engine. The next apply starts it again; to keep a job stopped set stopped = true."""
     return _steer("stop", address)
 
 
-def start(address: Address) -> int:
-    """Start a stopped job on its recorded definition."""
+def start(address: Runs) -> int:
+    """Start a stopped job on its recorded definition, or the application of an engine with all its jobs."""
     return _steer("start", address)
 
 
-def restart(address: Address) -> int:
-    """Stop a job and start it again on its recorded definition."""
+def restart(address: Runs) -> int:
+    """Stop a job, or end the application of an engine, and start it again as it is recorded."""
     return _steer("restart", address)
 
 
@@ -104,10 +106,19 @@ def driver(location: Annotated[str, typer.Argument(help="The control directory o
 
 def _steer(verb: str, address: str) -> int:
     from flareiac.app.steer import steer
+    from flareiac.cli.run_command import CANCEL
     from flareiac.sdk.provider import Steer
 
     with working() as work:
-        messages = steer(work.bench, Steer(verb), address, lock_timeout=work.lock_timeout, emit=work.emit, progress=terminal.say)
+        messages = steer(
+            work.bench,
+            Steer(verb),
+            address,
+            lock_timeout=work.lock_timeout,
+            emit=work.emit,
+            progress=terminal.say,
+            cancel=CANCEL,
+        )
     for message in messages or (f"{address}: {verb} done.",):
         terminal.out(message)
     return ExitCode.DONE

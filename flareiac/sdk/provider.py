@@ -16,7 +16,7 @@ from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Claim, Disturbance, Proposal
 from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.maintenance import Hold, Maintainer
-from flareiac.sdk.references import References
+from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.schema import Block
 
 
@@ -413,6 +413,17 @@ class Steering(Protocol):
 
     def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
         """``request.planned`` is the recorded definition."""
+        ...
+
+
+@runtime_checkable
+class SteeringConnections(Protocol):
+    """A session whose connections run something of their own: an engine's application."""
+
+    def steer_connection(
+        self, verb: Steer, connection: Resolved, cancel: threading.Event, progress: Callable[[str], None]
+    ) -> Sequence[str]:
+        """Ends it, starts it or both, and says what came of it, in lines. What runs in it stays declared. Raises ``Failure``."""
         ...
 
 

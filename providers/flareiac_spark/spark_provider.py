@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 
 from flareiac.sdk.maintenance import Performed, PerformRequest
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType
-from flareiac.sdk.references import References
+from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Steer
+from flareiac.sdk.references import References, Resolved
 from flareiac_spark.checkpoint import schema as checkpoint_schema
 from flareiac_spark.checkpoint import spec as checkpoint_spec
 from flareiac_spark.checkpoint.driver import CheckpointDriver
@@ -71,6 +72,12 @@ class SparkSession:
         from flareiac_spark.maintenance import outcome
 
         return outcome(request, self._applications)
+
+    def steer_connection(self, verb: Steer, connection: Resolved, cancel: Event, progress: Callable[[str], None]) -> Sequence[str]:
+        """See ``flareiac.sdk.provider.SteeringConnections``."""
+        from flareiac_spark.engine.steer import steer_engine
+
+        return steer_engine(verb, connection, self._applications, cancel, progress)
 
     def checks(self, references: References) -> Sequence[Check]:
         """Java, jars and the rest that an application needs."""

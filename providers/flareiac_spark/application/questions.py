@@ -11,7 +11,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import trouble
 from flareiac_spark.application.last_words import last_words
 from flareiac_spark.application.launch import read_output
-from flareiac_spark.application.liveness import Liveness, driver_of, jvm_of, liveness
+from flareiac_spark.application.liveness import Liveness, driver_of, is_here, jvm_of, liveness
 from flareiac_spark.control import ControlDirectory, ControlError, Operation, Result, Status, is_running
 
 T = TypeVar("T")
@@ -68,6 +68,8 @@ def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cance
         raise Failure(trouble.control_trouble(failure)) from failure
     if status is None:
         return True
+    if not is_here(status) and liveness(status) is not Liveness.GONE:
+        raise Failure(trouble.runs_elsewhere(status.application.pid, status.application.host))
     driver, jvm, cancel = driver_of(status), jvm_of(status), cancel or threading.Event()
     if liveness(status) is not Liveness.GONE and is_running(driver):
         try:

@@ -63,6 +63,11 @@ def not_ours(pid: int) -> Diagnostic:
     return error("FIK808", "The Spark application can not be stopped", detail)
 
 
+def runs_elsewhere(pid: int, host: str) -> Diagnostic:
+    detail = f"It is process {pid} on {host}, which cannot be ended from here. Run the command there, or end that process; then try again."
+    return error("FIK808", "The Spark application can not be stopped", detail)
+
+
 def no_control_directory(path: Path, known: Sequence[str]) -> Diagnostic:
     there = f" Here are: {', '.join(known)}." if known else " An apply makes one when it starts the first job of an engine."
     detail = f"{path} holds no desired.json, so that there is nothing to run. Nothing was started and no folder was made.{there}"

@@ -1,0 +1,58 @@
+"""Ends and starts the application of an engine by hand. Touches its control directory and its processes.
+
+What should run stays as it is: an ended application is drift, and the next apply starts it again, each job where its checkpoint stands.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.provider import Steer
+from flareiac.sdk.references import Resolved
+from flareiac_spark.application import Liveness, liveness, stop_application
+from flareiac_spark.engine.application import Applications, read_desired, read_status
+
+_MARGIN_SECONDS: Final = 60.0
+"""Beyond ``graceful_stop``, for Spark's own end."""
+
+
+def steer_engine(
+    verb: Steer, engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]
+) -> Sequence[str]:
+    """What came of it, in lines. Raises ``Failure``."""
+    told: list[str] = []
+    if verb in (Steer.STOP, Steer.RESTART):
+        told += _ended(engine, applications, cancel, progress)
+    if verb in (Steer.START, Steer.RESTART):
+        told += _started(engine, applications, cancel, progress)
+    return told
+
+
+def _ended(engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]) -> list[str]:
+    control = applications.control(engine.attributes)
+    applications.end_if_gone(engine.attributes, cancel, progress)
+    if liveness(read_status(control)) is Liveness.GONE:
+        return [f"{engine.address}: its application does not run."]
+    progress(f"{engine.address}: each query ends after its next commit, at the latest after graceful_stop...")
+    timeout = engine.attributes["graceful_stop_ms"] / 1000 + _MARGIN_SECONDS
+    if not stop_application(control, timeout=timeout, cancel=cancel):
+        raise Failure(
+            error("FIK810", f"{engine.address} was asked to end its application", "The command was cancelled before it had ended.")
+        )
+    desired = read_desired(control)
+    jobs = sorted(address for address, job in (desired.jobs if desired is not None else {}).items() if job.state == "running")
+    resume = f" {', '.join(jobs)}: started again by the next apply, or by flareiac start {engine.address}." if jobs else ""
+    return [f"{engine.address}: its application has ended.{resume}"]
+
+
+def _started(engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]) -> list[str]:
+    control = applications.control(engine.attributes)
+    if read_desired(control) is None:
+        detail = f"{control.path} says of no job that it should run. Apply first: that starts the application with its jobs."
+        raise Failure(error("FIK811", f"{engine.address} has nothing to run", detail))
+    status = applications.bring_up(engine.attributes, cancel, lambda text: progress(f"{engine.address}: {text}"))
+    if status is None:
+        why = "The command was cancelled before it ran."
+        raise Failure(error("FIK810", f"{engine.address} was asked to start its application", why))
+    return [f"{engine.address}: its application runs (pid {status.application.pid})."]
