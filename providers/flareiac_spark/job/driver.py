@@ -159,8 +159,7 @@ class JobDriver:
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
         """See ``flareiac.sdk.provider.Inspecting``."""
-        del references
-        return inspect_job(address, recorded, self._applications)
+        return inspect_job(address, recorded, references, self._applications)
 
     # The parts of an apply
 

@@ -1,18 +1,25 @@
-"""What is a job doing now, for ``status`` and ``logs``? Touches the control directory, by reading only."""
+"""What is a job doing now, for ``status`` and ``logs``? Touches the control directory and checkpoints, by reading only."""
 
+import datetime as dt
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Recorded
+from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, liveness, why_unknown
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, read_checkpoint
+from flareiac_spark.checkpoint.waiting import files_waiting
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.job.read import heart
-from flareiac_spark.job.spec import is_finite
+from flareiac_spark.job.read import heart, query_folders
+from flareiac_spark.job.spec import is_finite, query_names
+from flareiac_spark.places import absolute_place
 
 
-def inspect_job(address: str, recorded: Recorded, applications: Applications) -> Attributes:
+def inspect_job(address: str, recorded: Recorded, references: References, applications: Applications) -> Attributes:
     """The keys of ``flareiac.sdk.provider.Inspecting``, and ``queries`` for a job with several outputs. Raises ``Failure``."""
     control = applications.control(recorded.attributes["application"])
     status, desired = read_status(control), read_desired(control)
@@ -21,16 +28,18 @@ def inspect_job(address: str, recorded: Recorded, applications: Applications) ->
     lives = liveness(status)
     first = job.queries[0] if job and job.queries else None
     silent = why_unknown(status) if status is not None and lives is Liveness.UNKNOWN and wanted and wanted.state == "running" else ""
+    kept = _kept(recorded.attributes, references, applications)
+    reports = job.queries if job else ()
     phase = _phase(recorded, job, lives, wanted.state if wanted else None)
     return {
         "phase": phase,
         "run_id": first.run_id if first else None,
-        "batch": first.batch if first else None,
-        "last_commit": max((query.last_commit for query in job.queries if query.last_commit), default=None) if job else None,
-        "lag": _lag(job.queries) if job else None,
+        "batch": first.batch if first and first.batch is not None else kept.batch,
+        "last_commit": max((query.last_commit for query in reports if query.last_commit), default=kept.last_commit),
+        "lag": _lag(reports, kept.files_waiting),
         "input_rows_per_second": first.input_rows_per_second if first else None,
         "processed_rows_per_second": first.processed_rows_per_second if first else None,
-        "watermark": first.watermark if first else None,
+        "watermark": (first.watermark if first else None) or kept.watermark,
         "state_rows": first.state_rows if first else None,
         "failures": job.failures if job else 0,
         "last_error": heart(job),
@@ -50,12 +59,74 @@ def _phase(recorded: Recorded, job: JobStatus | None, lives: Liveness, state: st
     return job.phase if job else "pending"
 
 
-def _lag(queries: Sequence[QueryStatus]) -> str | None:
-    """In words, and None where the sources do not tell how far ahead they are (a folder of files does not)."""
+def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
+    """In words, and None where neither the sources nor a folder of files tell how far ahead they are."""
     known = [
         source["end"] == source["latest"]
         for query in queries
         for source in query.lag.values()
         if isinstance(source, dict) and source.get("latest") is not None
     ]
-    return None if not known else "none" if all(known) else "behind"
+    told = [] if all(known) else ["behind"]
+    if files:
+        told.append("1 file" if files == 1 else f"{files} files")
+    return ", ".join(told) or ("none" if known or files is not None else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What the checkpoints of a job tell by themselves, also when nothing runs. Times in UTC seconds."""
+
+    batch: int | None = None
+    last_commit: float | None = None
+    watermark: str | None = None
+    files_waiting: int | None = None
+
+
+def _kept(attributes: Attributes, references: References, applications: Applications) -> Kept:
+    """Of the first query, and of all of them the newest commit and the most files that wait."""
+    found = [
+        item
+        for _name, folder in query_folders(attributes, references, applications, query_names(attributes))
+        if (item := _kept_in(folder, attributes, applications)) is not None
+    ]
+    if not found:
+        return Kept()
+    return replace(
+        found[0],
+        last_commit=max((item.last_commit for item in found if item.last_commit is not None), default=None),
+        files_waiting=max((item.files_waiting for item in found if item.files_waiting is not None), default=None),
+    )
+
+
+def _kept_in(folder: Path, attributes: Attributes, applications: Applications) -> Kept | None:
+    """None before the first start, and where the checkpoint cannot be read: a plan tells what is wrong with it."""
+    try:
+        on_disk = read_checkpoint(folder)
+        if on_disk is None:
+            return None
+        return Kept(
+            batch=on_disk.committed,
+            last_commit=None if on_disk.committed is None else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
+            watermark=_time(on_disk.watermark_ms),
+            files_waiting=_files_waiting(folder, on_disk, attributes, applications),
+        )
+    except (Damaged, OSError):
+        return None
+
+
+def _files_waiting(folder: Path, on_disk: CheckpointOnDisk, attributes: Attributes, applications: Applications) -> int | None:
+    """Where one input of the job reads a folder of files: then it is known which source that is."""
+    inputs = [item["source"] for item in attributes["inputs"].values() if item["kind"] == "stream" and item["source"]["kind"] == "files"]
+    sources = [source.index for source in on_disk.sources if source.kind == "files"]
+    if len(inputs) != 1 or len(sources) != 1:
+        return None
+    path = absolute_place(inputs[0]["path"], applications.project)
+    return files_waiting(folder, sources[0], path, inputs[0].get("options") or {})
+
+
+def _time(milliseconds: int | None) -> str | None:
+    """As Spark reports a watermark; None before there is one."""
+    if not milliseconds:
+        return None
+    return dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

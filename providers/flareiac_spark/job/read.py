@@ -36,7 +36,7 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
         facts = replace(_facts(request.address, desired, status, checkpoints, stands), absent=_absent(request, applications.project))
-        unread = _unread(_folders(attributes, request.references, applications, names))
+        unread = _unread(query_folders(attributes, request.references, applications, names))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
     except Damaged as trouble:
@@ -84,7 +84,7 @@ def checkpoints_of(
 ) -> dict[str, OutputFacts]:
     """The checkpoints of queries of a job, by name, where a query has started. Raises ``Damaged``."""
     found: dict[str, OutputFacts] = {}
-    for output, folder in _folders(attributes, references, applications, names):
+    for output, folder in query_folders(attributes, references, applications, names):
         on_disk = read_checkpoint(folder)
         if on_disk is not None:
             found[output] = of_disk(on_disk)
@@ -93,13 +93,14 @@ def checkpoints_of(
 
 def _stands(attributes: Attributes, references: References, applications: Applications) -> dict[str, Stand]:
     """Where the recorded queries stand in tables. Raises ``Damaged``."""
-    folders = _folders(attributes, references, applications, query_names(attributes))
+    folders = query_folders(attributes, references, applications, query_names(attributes))
     return {output: stand for output, folder in folders if (stand := read_stand(folder)) is not None}
 
 
-def _folders(
+def query_folders(
     attributes: Attributes, references: References, applications: Applications, names: Sequence[str]
 ) -> Iterator[tuple[str, Path]]:
+    """The folder of the checkpoint of each query, by name."""
     reference = attributes["checkpoint"]
     checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
     if checkpoint is None:

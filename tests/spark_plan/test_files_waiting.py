@@ -1,0 +1,92 @@
+"""``status`` tells how many files wait, where that can be known, and what the checkpoint keeps when nothing runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.kernel.data import Reference
+from flareiac.sdk.provider import Project, Recorded
+from flareiac.sdk.references import Resolved
+from flareiac_spark.checkpoint.waiting import files_waiting
+from flareiac_spark.control import QueryStatus
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.inspect import _lag, inspect_job
+
+
+def note(log: Path, name: str, *files: Path, at_ms: int = 0) -> None:
+    log.mkdir(parents=True, exist_ok=True)
+    entries = [json.dumps({"path": f"file://{str(file).replace(' ', '%20')}", "timestamp": at_ms, "batchId": 0}) for file in files]
+    (log / name).write_text("\n".join(["v1", *entries]))
+
+
+@pytest.fixture
+def landing(tmp_path: Path) -> Path:
+    folder = tmp_path / "landing"
+    folder.mkdir()
+    for name in ("a.json", "b c.json", "d.json", "e.json", "_hidden", ".hidden"):
+        (folder / name).touch()
+    return folder
+
+
+def test_files_that_no_note_names_wait(tmp_path: Path, landing: Path) -> None:
+    log = tmp_path / "g0001" / "sources" / "0"
+    note(log, "0", landing / "gone.json")
+    note(log, "1.compact", landing / "gone.json", landing / "a.json")
+    note(log, "2", landing / "b c.json")
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 2
+
+
+def test_before_the_first_note_all_wait(tmp_path: Path, landing: Path) -> None:
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 4
+
+
+def test_what_spark_would_pass_over_does_not_wait(tmp_path: Path, landing: Path) -> None:
+    newest = int((landing / "a.json").stat().st_mtime * 1000) + 8 * 24 * 3_600_000
+    note(tmp_path / "g0001" / "sources" / "0", "0", landing / "a.json", at_ms=newest)
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 0
+
+
+@pytest.mark.parametrize("options", [{"recursiveFileLookup": "true"}, {"PATHGLOBFILTER": "*.json"}, {"maxFileAge": "1h"}])
+def test_another_listing_is_not_guessed(tmp_path: Path, landing: Path, options: dict[str, str]) -> None:
+    assert files_waiting(tmp_path / "g0001", 0, landing, options) is None
+
+
+def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, landing: Path) -> None:
+    assert files_waiting(tmp_path / "g0001", 0, tmp_path / "*", {}) is None
+    assert files_waiting(tmp_path / "g0001", 0, tmp_path / "nowhere", {}) is None
+    (landing / "day=1").mkdir()
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) is None
+
+
+def test_words() -> None:
+    behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": {"end": 1, "latest": 2}})
+    assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 80)] == [None, "none", "1 file", "behind, 80 files"]
+
+
+def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path, landing: Path) -> None:
+    folder = tmp_path / "checkpoints" / "c" / "t" / "g0001"
+    note(folder / "sources" / "0", "0", landing / "a.json")
+    for log in ("offsets", "commits"):
+        (folder / log).mkdir()
+    (folder / "metadata").write_text('{"id": "q-1"}')
+    header = {"batchWatermarkMs": 1_767_225_600_000, "batchTimestampMs": 1, "conf": {}}
+    (folder / "offsets" / "0").write_text(f'v1\n{json.dumps(header)}\n{{"logOffset": 0}}')
+    (folder / "commits" / "0").write_text('v1\n{"nextBatchWatermarkMs": 0}')
+    source = {"kind": "files", "path": "landing", "options": {}}
+    attributes: dict[str, Any] = {
+        "mode": "stream",
+        "trigger": {"kind": "default"},
+        "foreach_batch": False,
+        "application": {"runtime_location": "runtime"},
+        "checkpoint": Reference("checkpoint.c"),
+        "checkpoint_location": "checkpoints/c",
+        "generation": 1,
+        "inputs": {"raw": {"kind": "stream", "source": source}},
+        "outputs": {"t": {}},
+    }
+    references = {"checkpoint.c": Resolved(address="checkpoint.c", type="checkpoint", attributes={})}
+    found = inspect_job("job.x", Recorded(attributes=attributes), references, Applications(Project(root=tmp_path)))
+    assert (found["batch"], found["lag"], found["watermark"]) == (0, "3 files", "2026-01-01T00:00:00.000Z")
+    assert found["last_commit"] == (folder / "commits" / "0").stat().st_mtime
