@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from flareiac.app.bench import Bench
 from flareiac.app.known_figures import known_figures, remember
 from flareiac.applying.recording import Loaded
+from flareiac.applying.settle import foresee
 from flareiac.config.load import Configuration
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
+from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import collect as claims
@@ -59,8 +61,7 @@ class PlanReport:
 def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
     """Plans. Raises ``Failure`` when the state can not be read."""
     diagnostics = Diagnostics()
-    loaded = loaded or bench.load_state()
-    _warn_of_interruption(loaded, diagnostics)
+    loaded = _resumed(bench, loaded or bench.load_state(), request, diagnostics)
     alone = request.refresh is Refresh.NONE or request.options.destroy  # letting go of everything must not need what others own
     data = _recorded_data(loaded.snapshot) if alone else bench.read_data
     configuration = bench.load_configuration(loaded.snapshot, diagnostics, data=data)
@@ -93,17 +94,47 @@ def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) ->
     )
 
 
-def _warn_of_interruption(loaded: Loaded, diagnostics: Diagnostics) -> None:
+def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Diagnostics) -> Loaded:
+    """The state as an apply will find it: what an interrupted one did is as good as recorded, unless one is at work now."""
+    _warn_of_torn_record(loaded, diagnostics)
     interrupted = loaded.recovered.interrupted
-    if interrupted is not None:
-        addresses = sorted({str(item.operation["address"]) for item in interrupted.open.values()})
-        at = f" while it worked on {', '.join(addresses)}" if addresses else ""
+    if interrupted is None:
+        return loaded
+    holder = bench.store.lock_info()
+    if holder is not None:
         diagnostics.warning(
             "FIP003",
-            "The last apply was interrupted",
-            f"It ended{at} before it could record the result. The next apply first finds out, by reading, what was done; applying its plan "
-            "file again resumes it.",
+            "Another command is at work",
+            f"{holder.owner} on {holder.host} has been at it ({holder.operation}) with process {holder.pid}. This plan shows what is there "
+            "meanwhile; make another one when it has ended.",
         )
+        return loaded
+    if request.refresh is Refresh.NONE:
+        _warn_of_interruption(interrupted, "", diagnostics)
+        return loaded
+    try:
+        found = foresee(interrupted, loaded.snapshot, bench.driver, bench.installed.registry.types)
+    except Failure as failure:
+        why = f" What it did is not known now: {failure.diagnostics[0].summary}."
+        _warn_of_interruption(interrupted, why, diagnostics)
+        return loaded
+    done = ", ".join(f"{address} ({verb})" for address, verb in found.done)
+    _warn_of_interruption(interrupted, f" It had done {done}; this plan goes on from there." if done else "", diagnostics)
+    return replace(loaded, recovered=replace(loaded.recovered, snapshot=found.snapshot))
+
+
+def _warn_of_interruption(interrupted: Interrupted, found: str, diagnostics: Diagnostics) -> None:
+    addresses = sorted({str(item.operation["address"]) for item in interrupted.open.values()})
+    at = f" while it worked on {', '.join(addresses)}" if addresses else ""
+    diagnostics.warning(
+        "FIP003",
+        "The last apply was interrupted",
+        f"It ended{at} before it could record the result.{found} The next apply first finds out, by reading, what was done, and records "
+        "it; applying its plan file again resumes it.",
+    )
+
+
+def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
     if loaded.torn:
         diagnostics.warning(
             "FIP004",

@@ -1,8 +1,11 @@
-"""Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers that can settle."""
+"""Finds out how the operations of an interrupted apply ended, by reading. Touches the world through drivers that can settle.
+
+An apply records what it finds. A plan, which holds no lock and writes nothing, goes on from what an apply will record.
+"""
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from flareiac.applying.maintain import Upkeep, found_done
 from flareiac.applying.recording import Recording
@@ -10,9 +13,10 @@ from flareiac.applying.requests import decode_request
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
-from flareiac.model.journal import Interrupted
+from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
-from flareiac.sdk.provider import Applied, Driver, Kind, ResourceType, Settling
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Foreseeing, Kind, Outcome, ResourceType, Settling
 
 
 def settle(
@@ -37,10 +41,7 @@ def settle(
         request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
         asked = driver(blank.provider, blank.type)
         outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
-        record = None
-        if outcome is not None and outcome.attributes is not None:
-            kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
-            record = replace(blank, attributes=outcome.attributes, identity=outcome.identity or {}, resolved=kept)
+        record = _record(outcome, request, blank, types)
         if isinstance(outcome, Applied) and record is not None:
             done.add(operation_id)
             deleted = request.action == Verb.DELETE
@@ -51,6 +52,48 @@ def settle(
             recording.fail(operation_id, request.address, "interrupted before it took effect", record)
             emit(Note(message=f"{request.address}: the interrupted apply had not done this ({request.action})."))
     return frozenset(done)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """``snapshot``: what will be recorded; ``done``: which operations (address and verb) had been carried out."""
+
+    snapshot: Snapshot
+    done: tuple[tuple[str, str], ...] = ()
+
+
+def foresee(
+    interrupted: Interrupted, snapshot: Snapshot, driver: Callable[[str, str], Driver], types: Mapping[str, ResourceType]
+) -> Foreseen:
+    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that can not be found out."""
+    records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
+    done: list[tuple[str, str]] = []
+    for operation_id, intent in interrupted.open.items():
+        if intent.operation["action"] == Verb.MAINTAIN:
+            continue
+        request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
+        asked = driver(blank.provider, blank.type)
+        outcome = asked.foresee(request) if isinstance(asked, Foreseeing) and request.action != Verb.QUIESCE else None
+        record = _record(outcome, request, blank, types)
+        if record is None or outcome is None:
+            continue
+        deleted = isinstance(outcome, Applied) and request.action == Verb.DELETE
+        kept = record if not isinstance(outcome, Applied) or not deleted or outcome.revivable else None
+        records.take(Result(apply=interrupted.begun.apply, id=operation_id, address=request.address, record=kept, forgotten=deleted))
+        if isinstance(outcome, Applied):
+            done.append((request.address, request.action))
+    return Foreseen(
+        snapshot=replace(snapshot, serial=snapshot.serial + 1, resources=records.resources, dropped=records.dropped), done=tuple(done)
+    )
+
+
+def _record(
+    outcome: Outcome | None, request: ApplyRequest, blank: ResourceRecord, types: Mapping[str, ResourceType]
+) -> ResourceRecord | None:
+    if outcome is None or outcome.attributes is None:
+        return None
+    kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
+    return replace(blank, attributes=outcome.attributes, identity=outcome.identity or {}, resolved=kept)
 
 
 def _settle_duty(

@@ -300,6 +300,15 @@ class Settling(Protocol):
 
 
 @runtime_checkable
+class Foreseeing(Protocol):
+    """A driver whose ``settle`` does nothing but reading: a plan after an interruption asks it, without holding the lock."""
+
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """What ``settle`` will answer."""
+        ...
+
+
+@runtime_checkable
 class Inspecting(Protocol):
     """A driver whose resources run: what one of them is doing now."""
 

@@ -107,7 +107,9 @@ class StateStore(Protocol):
         """Takes the lock; waits up to ``timeout`` seconds. Raises ``LockHeld``, or ``Failure`` when the lock can not be understood."""
         ...
 
-    def lock_info(self) -> LockInfo | None: ...
+    def lock_info(self) -> LockInfo | None:
+        """Who may be at work under the lock: None where it is released or may be taken over."""
+        ...
 
     def history(self) -> Sequence[str]:
         """Names of kept earlier snapshots, newest first."""

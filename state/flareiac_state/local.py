@@ -63,6 +63,7 @@ class LocalStore:
         self._journal = directory / "journal.jsonl"
         self._history = directory / "history"
         self._lock_file = LockFile(directory)
+        self._clock = clock
         self._taker = LeaseTaker(file=self._lock_file, clock=clock, terms=terms or Terms(), environment=environment)
         self._end: _JournalEnd | None = None
 
@@ -115,7 +116,7 @@ class LocalStore:
     def lock_info(self) -> LockInfo | None:
         with _damaged_lock_told():
             record = self._lock_file.read()
-        return record.info if record is not None and record.held else None
+        return record.info if record is not None and not record.is_over(self._clock) else None
 
     def history(self) -> Sequence[str]:
         return tuple(path.name for path in reversed(self._kept()))

@@ -81,6 +81,10 @@ class NamespaceDriver:
             return NotApplied(diagnostics=(error("FII042", f"The namespace {name} is not empty", why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """See ``settle``, which reads only."""
+        return self.settle(request)
+
     def settle(self, request: ApplyRequest) -> Outcome | None:
         """Whether the namespace is as the operation should have left it."""
         frame = request.planned or (request.recorded.attributes if request.recorded else None)

@@ -247,6 +247,10 @@ class TableDriver:
             raise Failure(another_table(target.full_name))
         return found
 
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """See ``settle``, which reads only."""
+        return self.settle(request)
+
     def settle(self, request: ApplyRequest) -> Outcome | None:
         """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to change."""
         attributes = request.planned if request.action != "delete" else _recorded(request).attributes

@@ -145,6 +145,10 @@ class ThingDriver:
         while name and not (self.root / name).exists() and time.monotonic() < deadline:
             time.sleep(0.02)
 
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """See ``settle``, which reads only."""
+        return self.settle(request)
+
     def settle(self, request: ApplyRequest) -> Outcome | None:
         planned = request.planned
         if planned is None:

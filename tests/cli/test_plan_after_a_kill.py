@@ -1,0 +1,69 @@
+"""A plan that is made after an apply was killed goes on from what that one had done, and is itself applied from its file."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import arguments, environment, flareiac
+
+TABLES = 'catalog "lake" {}\n' + "".join(
+    f'table "t{number}" {{\n  namespace = "n"\n  format_version = {2 + number % 2}\n  column "id" {{ type = "long" }}\n}}\n'
+    for number in range(4)
+)
+
+
+def _state(root: Path) -> dict[str, bytes]:
+    """The state as it is stored."""
+    folder = root / ".flareiac/state/default"
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("point", ["apply.before-result:2", "apply.before-snapshot"])
+def test_a_plan_file_made_after_a_kill_is_applied(tmp_path: Path, point: str) -> None:
+    (tmp_path / "main.flare.hcl").write_text(TABLES, encoding="utf-8")
+    assert flareiac(tmp_path, "apply", "-auto-approve", FLAREIAC_KILL_AT=point).killed
+    before = _state(tmp_path)
+    planned = flareiac(tmp_path, "plan", "-out=p")
+    assert planned.code == 0, planned.text
+    assert "Blocked" not in planned.text
+    assert "import" not in planned.out
+    assert _state(tmp_path) == before, "a plan writes nothing"
+    applied = flareiac(tmp_path, "apply", "p")
+    assert applied.code == 0, applied.text
+    again = flareiac(tmp_path, "plan", "-detailed-exitcode")
+    assert (again.code, "interrupted" in again.text) == (0, False), again.text
+
+
+def test_a_table_that_another_made_meanwhile_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    (tmp_path / "main.flare.hcl").write_text(TABLES, encoding="utf-8")
+    assert flareiac(tmp_path, "apply", "-auto-approve", FLAREIAC_KILL_AT="apply.before-result:2").killed
+    lake = tmp_path / ".flareiac/lake/default"
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=(lake / "warehouse").as_uri())
+    own = catalog.load_table("n.t0")
+    catalog.drop_table("n.t0")
+    catalog.create_table("n.t0", own.schema(), location=f"{lake}/elsewhere")
+    catalog.close()
+    planned = flareiac(tmp_path, "plan")
+    assert planned.code == 4, planned.text
+    assert "table.t0 is blocked" in planned.text
+
+
+def test_a_plan_beside_a_running_apply_names_it(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text('thing "a" {\n  value = "1"\n  wait_for = "go"\n}\n', encoding="utf-8")
+    with subprocess.Popen(
+        arguments("apply", "-auto-approve"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        journal = tmp_path / ".flareiac/state/default/journal.jsonl"
+        deadline = time.monotonic() + 60
+        while not (journal.exists() and b"intent" in journal.read_bytes()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        told = " ".join(flareiac(tmp_path, "plan").err.replace("│", " ").split())
+        process.send_signal(signal.SIGKILL)
+    assert "Another command is at work" in told
+    assert f"process {process.pid}" in told
+    assert "Another command is at work" not in flareiac(tmp_path, "plan").err
