@@ -24,7 +24,7 @@ class Hold:
     ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since 1970) or later may be
     forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder last moved on, None where that is not known.
     ``reason`` says what for, in words. ``unknown``: that it holds something is certain, what is not; then nothing may go. ``release``:
-    what somebody does who no longer wants it, in words.
+    what somebody does who no longer wants it, in words. ``fixed``: an age that somebody declared, and no position that moves on.
     """
 
     subject: str
@@ -35,6 +35,7 @@ class Hold:
     moved_ms: int | None = None
     unknown: bool = False
     release: str = ""
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

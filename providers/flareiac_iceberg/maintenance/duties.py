@@ -12,6 +12,7 @@ from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnap
 from flareiac.sdk.places import is_within
 from flareiac_iceberg.maintenance.aged_rows import floor
 from flareiac_iceberg.maintenance.expiring import Reach, reach
+from flareiac_iceberg.maintenance.foreign_readers import holds as foreign_holds
 from flareiac_iceberg.maintenance.history import freed, history_of
 from flareiac_iceberg.maintenance.judge import judge
 from flareiac_iceberg.maintenance.rewriting import compaction, delete_rewrite, manifest_rewrite
@@ -115,7 +116,9 @@ def snapshot_expiry(case: Case, settings: SnapshotExpiry) -> Duty:
     history = history_of(case.figures["history"])
     if not history.times:
         return case.idle("the table has no snapshots", of=of)
-    found = reach(history, settings, case.request.holds, case.request.now_ms)
+    request = case.request
+    readers = foreign_holds(request.address, request.attributes, case.figures, request.now_ms)
+    found = reach(history, settings, (*request.holds, *readers), request.now_ms)
     if found.blocked:
         return case.idle(f"nothing may go: {found.blocked}", of=of, held=found.held, diagnostics=found.diagnostics)
     gone, there = len(found.expiry.snapshots), len(history.times)

@@ -99,6 +99,8 @@ def _unknown(hold: Hold) -> str:
 
 def _overdue(braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, now: int) -> Iterable[Diagnostic]:
     for floor in braking:
+        if floor.hold.fixed:
+            continue  # an age that was declared moves on by itself
         since = floor.hold.moved_ms if floor.hold.moved_ms is not None else floor.cutoff
         if now - since <= settings.hold_readers_for:
             continue

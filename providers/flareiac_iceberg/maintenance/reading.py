@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -11,6 +12,7 @@ from flareiac.sdk.places import is_within
 from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import tables_in
 from flareiac_iceberg.catalog.spec import CatalogSpec, RestCatalog, spec_of
+from flareiac_iceberg.maintenance.foreign_readers import positions
 from flareiac_iceberg.maintenance.listing import Listings
 from flareiac_iceberg.maintenance.manifests import unreadable
 from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
@@ -22,11 +24,11 @@ from flareiac_iceberg.table.read import Target, target_of
 from flareiac_iceberg.table.revival import lost
 
 
-def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str]) -> Attributes:
+def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path) -> Attributes:
     """The figures of a table (see ``figures``). Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     found = _known(request) or _measured(request, target)
-    found |= {"place": resolve(comparable(found["location"]))}
+    found |= {"place": resolve(comparable(found["location"])), "readers": positions(request.attributes, target.catalog, root)}
     settings = settings_of(request.attributes).get("orphan_removal")
     if settings is None or ran_lately("orphan_removal", settings, request.runs, int(time.time() * 1000)):
         return found | _NOBODY

@@ -189,7 +189,7 @@ class TableDriver:
 
     def measure(self, request: MeasureRequest) -> Attributes:
         """What its upkeep is decided by; reads metadata, never data files. Raises ``Failure``."""
-        return figures(request, self._listings, self._project.resolve)
+        return figures(request, self._listings, self._project.resolve, self._project.root)
 
     def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
         """The snapshots of the recorded table. Raises ``Failure``."""

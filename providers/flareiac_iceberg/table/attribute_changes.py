@@ -20,7 +20,7 @@ from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
 
 STATE_ONLY = ("catalog", "namespace", "name", "on_destroy")
-UPKEEP = ("engine", *NAMES)
+UPKEEP = ("engine", "reader", *NAMES)
 """What only the next run of maintenance takes notice of; absent where it is not declared."""
 
 

@@ -14,6 +14,7 @@ from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.column_types import Primitive, TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
+from flareiac_iceberg.maintenance.foreign_readers import canonical_readers
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.table.default_value import DoesNotFit, default_value
@@ -92,6 +93,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
         "on_destroy": wanted.get("on_destroy") or "retain",
         "renamed": {} if unread else _renamed(wanted.get("renamed"), columns, diagnostics),
         **branches_and_tags(wanted, diagnostics),
+        "reader": canonical_readers(wanted.get("reader"), diagnostics),
         "engine": wanted.get("engine"),
         **canonical_blocks(wanted, _surroundings(wanted, columns, fields), diagnostics),
     }

@@ -64,6 +64,22 @@ TAG: Final = Block(
     },
 )
 
+READER: Final = Block(
+    description="A streaming reader of the table that this project does not own; an expiry keeps what it needs. One of the two.",
+    attributes={
+        "checkpoint": Attribute(
+            type=STRING,
+            description="The folder of its checkpoint, local or in S3, which says where it stands.",
+            effect="takes effect with the next run",
+        ),
+        "hold": Attribute(
+            type=STRING,
+            description='Snapshots younger than this are kept for it, such as "10d".',
+            effect="takes effect with the next run",
+        ),
+    },
+)
+
 SCHEMA: Final = Block(
     description="An Iceberg table.",
     attributes={
@@ -120,6 +136,7 @@ SCHEMA: Final = Block(
         "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),
         "branch": NestedBlock(nesting=Nesting.MAP, block=BRANCH, any_label=True),
         "tag": NestedBlock(nesting=Nesting.MAP, block=TAG, any_label=True),
+        "reader": NestedBlock(nesting=Nesting.MAP, block=READER, any_label=True),
         **MAINTENANCE,
     },
 )
