@@ -32,6 +32,7 @@ class Diagnostic:
     ``code`` is stable (``FI`` and a group letter and three digits, see the reference); ``summary`` is one line without a full stop;
     ``detail`` says why and what to do; ``subject`` is what is wrong inside ``context`` (shown around it); ``values`` are the texts
     of the references involved, never sensitive ones. ``cancelled``: not wrong, but left unconfirmed because the user cancelled.
+    ``hide_source``: the lines of the place hold a secret and are not shown.
     """
 
     code: str
@@ -45,6 +46,7 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     cancelled: bool = False
+    hide_source: bool = False
 
     def at(self, *, subject: Span | None = None, address: str | None = None) -> "Diagnostic":
         """The same complaint with a place, where it had none."""

@@ -53,7 +53,7 @@ def named(type: Type) -> str:  # noqa: A002 - the field's word
     """``a string``, ``a list of numbers``, ... for messages."""
     match type:
         case RefType():
-            return "a reference to " + " or ".join(f"a {name}" for name in type.to) + (" or its name" if type.or_string else "")
+            return "a reference to " + " or ".join(f"a {name}" for name in type.to) + (" or a string" if type.or_string else "")
         case ListType(element) | SetType(element) | MapType(element):
             of = "" if isinstance(element, AnyType) else f" of {plural(element)}"
             return f"a {kind(type)}{of}"
@@ -107,7 +107,7 @@ def _settled(have: Type, wanted: Type) -> Type:
             if kind(have) != kind(wanted) and not isinstance(wanted, StringType) and not isinstance(have, StringType):
                 raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
             return wanted
-        case ((StringType() | NumberType() | BoolType()), RefType()) if isinstance(have, StringType) and wanted.or_string:
+        case ((StringType() | NumberType() | BoolType()), RefType()) if wanted.or_string:
             return wanted
         case ((StringType() | NumberType() | BoolType()), _):
             raise ConversionError(f"{named(wanted)} is required, not {named(have)}")
@@ -137,8 +137,8 @@ def _converted(value: Value, wanted: Type) -> Value:
         case ObjectType():
             return _object(value, wanted)
         case RefType():
-            if wanted.or_string and isinstance(value.raw, str):
-                return value
+            if wanted.or_string and isinstance(value.raw, str | bool | Decimal):
+                return Value(STRING, _text(value))
             raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
         case AnyType():
             return value

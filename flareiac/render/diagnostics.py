@@ -51,7 +51,7 @@ def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Data:
     if item.subject:
         source = sources.get(item.subject.path)
         found["range"] = range_json(item.subject, source)
-        if source:
+        if source and not item.hide_source:
             found["snippet"] = _snippet_json(item, item.subject, source)
     if item.related:
         found["related"] = [
@@ -100,7 +100,7 @@ def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: S
         attribute = f", attribute {printable(render_path(item.attribute))}" if item.attribute else ""
         lines.append(f"  with {printable(item.address)}{attribute}{',' if item.subject else ''}")
     if item.subject:
-        lines += _at(item.subject, item.context, sources, width, style)
+        lines += _at(item.subject, item.context, {} if item.hide_source else sources, width, style)
     if item.values:
         lines += ["    ├────────────────", *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values)]
     for other in item.related:

@@ -10,7 +10,8 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
-from flareiac_iceberg.catalog.secret_settings import checked_properties, holds_secret, referred, refuse_secret
+from flareiac.sdk.secret_settings import holds_secret
+from flareiac_iceberg.catalog.secret_settings import checked_properties, referred, refuse_secret
 from flareiac_iceberg.catalog.spark import SPARK_EXTENSIONS, packages, spark_conf
 from flareiac_iceberg.catalog.spec import PARAMETERS, absolute_location, spec_of
 

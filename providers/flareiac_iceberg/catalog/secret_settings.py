@@ -1,28 +1,13 @@
-"""Which settings are secrets, and may therefore only be named by reference? Pure."""
+"""Secrets in the settings of a catalog: named by reference, and never written out. Pure."""
 
 import re
-from typing import Final
-from urllib.parse import parse_qsl, urlsplit
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import holds_secret, is_secret
 from flareiac.sdk.secrets import is_reference
-
-_SECRET: Final = re.compile(
-    r"password|passwd|secret|token|credential|private[-_.]?key|authorization|api[-_.]?key|cookie|signature"
-    r"|sse\.key$|account[-_.]key|encryption-key|decryption-key|connection-string",
-    re.IGNORECASE,
-)
-_HARMLESS: Final = re.compile(r"(-enabled|-ms|-uri|-url|-type|-provider|-impl|-mode|-seconds|-minutes)$|oauth2-server-uri", re.IGNORECASE)
-_OF_PROVIDER: Final = "client.credentials-provider."
-"""What a user's own class is told: nobody but that class knows which of it is secret."""
-_HEADER: Final = "header."
-_PLAIN_HEADERS: Final = frozenset(
-    {"accept", "content-type", "user-agent", "x-client-version", "x-iceberg-access-delegation", "polaris-realm", "x-goog-user-project"}
-)
-"""Any other header of a request may be what lets it in."""
 
 
 def referred(value: Data, attribute: Path, references: References, diagnostics: Diagnostics) -> str | None:
@@ -74,25 +59,6 @@ def _property(name: str, item: Data, others: Attributes, references: References,
 def _names_key(name: str, text: str, others: Attributes) -> bool:
     """Whether it says which key of a key service is meant, as opposed to the key itself."""
     return name == "s3.sse.key" and (others.get("s3.sse.type") in ("kms", "dsse-kms") or text.startswith(("arn:", "alias/")))
-
-
-def is_secret(name: str) -> bool:
-    """Whether a setting of this name is one, or may be."""
-    if name.lower().startswith(_HEADER):
-        return name.lower().removeprefix(_HEADER) not in _PLAIN_HEADERS
-    return name.startswith(_OF_PROVIDER) or (bool(_SECRET.search(name)) and not _HARMLESS.search(name))
-
-
-def holds_secret(text: str) -> bool:
-    """Whether a text is a URI with a password or a key in it; one that can not be understood is, if it may be."""
-    try:
-        parts = urlsplit(text)
-        parts.port  # noqa: B018  # a password with a / in it is told by what seems to be the port
-    except ValueError:
-        return "@" in text
-    named = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True)]
-    user = parts.scheme in ("http", "https") and bool(parts.username)
-    return user or parts.password is not None or any(is_secret(name) for name in named)
 
 
 def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics) -> bool:

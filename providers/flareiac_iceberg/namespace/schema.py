@@ -9,9 +9,10 @@ from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac.sdk.validators import not_empty, one_of
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
-from flareiac_iceberg.table.canonical import check_namespace
+from flareiac_iceberg.table.canonical import IN_CLEAR, check_namespace
 
 SCHEMA: Final = Block(
     description="A namespace of a catalog.",
@@ -20,7 +21,11 @@ SCHEMA: Final = Block(
         "name": Attribute(
             type=STRING, description="Its name, levels separated by dots. Default: the block's label.", validators=(not_empty,)
         ),
-        "properties": Attribute(type=MapType(STRING), description="Its properties.", effect="metadata only"),
+        "properties": Attribute(
+            type=MapType(RefType(("secret",), or_string=True)),
+            description="Its properties. No secret, nor a reference to one: they are kept in clear text.",
+            effect="metadata only",
+        ),
         "on_destroy": Attribute(
             type=STRING,
             description="What removing the block does: retain (forget the namespace) or drop (when it is empty).",
@@ -52,7 +57,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     return {
         "catalog": catalog,
         "name": check_namespace(name, ("name",), diagnostics),
-        "properties": None if properties is None else dict(sorted(properties.items())),
+        "properties": refuse_secrets(properties, ("properties",), IN_CLEAR, diagnostics),
         "on_destroy": wanted.get("on_destroy") or "retain",
     }
 

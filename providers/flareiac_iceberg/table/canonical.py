@@ -9,6 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.column_types import Primitive, TypeTextError, parse
@@ -37,6 +38,7 @@ _METADATA_COLUMNS: Final = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
     | {"_commit_snapshot_id"}
 )
+IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
 RESERVED_PROPERTIES: Final = {
     "comment": "use the attribute comment",
     "write.distribution-mode": "use the attribute distribution",
@@ -408,7 +410,7 @@ def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, e
                 "It only sets defaults for snapshot expiry, and nothing declared here runs it.",
                 attribute=("properties",),
             )
-    return _sorted(value)
+    return refuse_secrets(value, ("properties",), IN_CLEAR, diagnostics)
 
 
 def _sorted(value: Mapping[str, Data] | None) -> Attributes | None:

@@ -121,7 +121,11 @@ SCHEMA: Final = Block(
             validators=(one_of("none", "hash", "range"),),
             effect="metadata only: for new files",
         ),
-        "properties": Attribute(type=MapType(STRING), description="Iceberg table properties.", effect="metadata only"),
+        "properties": Attribute(
+            type=MapType(RefType(("secret",), or_string=True)),
+            description="Iceberg table properties. No secret, nor a reference to one: they are kept in clear text.",
+            effect="metadata only",
+        ),
         "tags": Attribute(type=MapType(STRING), description="Labels kept with the table, in its properties.", effect="metadata only"),
         "on_destroy": Attribute(
             type=STRING,

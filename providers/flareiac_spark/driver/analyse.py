@@ -7,6 +7,7 @@ from flareiac_spark.control import Analysed, ControlError, ErrorHeart, Finding, 
 from flareiac_spark.driver import batch_write, micro_batch, sinks, views
 from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.inputs import empty_input
+from flareiac_spark.driver.spark_session import set_conf
 
 
 def analyse(new_session: Any, operation: Operation) -> Result:
@@ -28,7 +29,7 @@ def analyse(new_session: Any, operation: Operation) -> Result:
 
 
 def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
-    heart = _attempt(lambda: [session.conf.set(key, value) for key, value in spec.conf.items()])
+    heart = _attempt(lambda: set_conf(session, spec.conf))
     if heart is not None:
         yield _finding(spec, "", heart)
     undefined: list[str] = []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import FilesInput, FilesSource, Input, RateSource, Source, SpecColumn, StreamInput, TableInput, TableSource
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
@@ -86,4 +87,4 @@ def _table_options(source: TableSource, start: int | None) -> dict[str, str]:
 def _strict(file_format: str, options: Any) -> dict[str, str]:
     """A record that does not fit fails the batch unless the options say otherwise: Spark's default makes nulls of it silently."""
     strict = {"mode": "FAILFAST"} if file_format in {"json", "csv", "xml"} else {}
-    return {**strict, **options}
+    return {**strict, **resolve_all(options)}

@@ -14,7 +14,7 @@ from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.heart import heart_of, stack_of
 from flareiac_spark.driver.preparation import Preparation
-from flareiac_spark.driver.spark_session import activate
+from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import checkpoints_of, prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
 
@@ -118,8 +118,7 @@ class JobRunner(threading.Thread):
         """The result of a finite run, None if it was stopped."""
         if spec.mode == "batch":
             session = self._around.new_session()
-            for key, value in spec.conf.items():
-                session.conf.set(key, value)
+            set_conf(session, spec.conf)
             self._become("running")
             return run_batch(session, spec, self._log)
         ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)

@@ -15,6 +15,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.maintenance import TableLocks, maintain
 from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_guard import prove_start
 from flareiac_spark.driver.stream_run import run_stream
 
@@ -118,8 +119,7 @@ def _finish(work: Finish, shop: Workshop) -> None:
     with shop.checkpoints.used_by(spec):
         prove_start(spec, {})
         session = shop.new_session()
-        for key, value in spec.conf.items():
-            session.conf.set(key, value)
+        set_conf(session, spec.conf)
         run_stream(session, spec, threading.Event(), lambda: 0.0, lambda _phase, _queries: None, shop.log)
     if not _committed(work):
         raise Refusal("BATCH_NOT_FINISHED", f"Batch {work.batch} of {work.checkpoint} was begun again and is not committed.")

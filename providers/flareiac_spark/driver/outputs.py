@@ -7,6 +7,7 @@ last decide it. A column that moves in the table must not exchange one aggregate
 from collections.abc import Collection
 from typing import Any
 
+from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.control import Output
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.refusal import Refusal
@@ -37,7 +38,7 @@ def shape(frame: Any, output: Output, used: Collection[str] = ()) -> Any:
 
 
 def write_options(output: Output) -> dict[str, str]:
-    return {**_SAFE_OPTIONS, **output.options}
+    return {**_SAFE_OPTIONS, **resolve_all(output.options)}
 
 
 def _is_target(name: str, output: Output) -> bool:

@@ -25,6 +25,7 @@ _DEFAULTS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
+_REDACTION = "spark.redaction.regex"
 _FIXED = {
     # A second start on a checkpoint must fail, not silently end the first.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
@@ -45,7 +46,7 @@ class Started:
 
 
 def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
-    """Starts the JVM and the root session. Raises what pyspark raises."""
+    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this process can not have."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -72,10 +73,15 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
 
 
 def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dict[str, str]:
-    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones."""
+    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones.
+
+    Raises ``Failure`` for a secret that this process can not have.
+    """
     # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
-    shared = {key: value for key, value in settings.conf.items() if not is_reference(value)}
-    conf = {**_DEFAULTS, **shared, **machine, **_FIXED, "spark.app.name": settings.name}
+    hidden = [key for key, value in settings.conf.items() if is_reference(value) and not key.startswith(CATALOG)]
+    shared = {key: resolve(value) for key, value in settings.conf.items() if key in hidden or not is_reference(value)}
+    redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
+    conf = {**_DEFAULTS, _REDACTION: redacted, **shared, **machine, **_FIXED, "spark.app.name": settings.name}
     cores = _local_cores(conf["spark.master"])
     if cores is not None:
         # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun keeps the number it began with.
@@ -104,6 +110,12 @@ def new_session(root: Any) -> Any:
 def activate(session: Any) -> None:
     """Makes a session the active one of this thread."""
     session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+
+
+def set_conf(session: Any, conf: Mapping[str, str]) -> None:
+    """Gives a session a job's settings. Raises ``Failure`` for a secret that this process can not have, and what Spark raises."""
+    for key, value in conf.items():
+        session.conf.set(key, resolve(value))
 
 
 def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:

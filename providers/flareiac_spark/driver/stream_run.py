@@ -15,6 +15,7 @@ from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_times import start_times
 
 ALL = "all"
@@ -53,8 +54,7 @@ class Ready:
 
 def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
     """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing raises, and ``Refusal``."""
-    for key, value in spec.conf.items():
-        session.conf.set(key, value)
+    set_conf(session, spec.conf)
     views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     if spec.foreach_batch:
         return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))

@@ -2,9 +2,12 @@
 
 from typing import Final
 
-from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, ObjectType
+from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, ObjectType, RefType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import is_duration, one_of
+
+SETTINGS: Final = MapType(RefType(("secret",), or_string=True))
+"""Texts by name, or secrets: only where a secret is travels, and who uses the setting reads it."""
 
 SCHEMA: Final = Block(
     description="Where jobs run: one Spark application for all jobs of the engine. Left empty: a local one.",
@@ -13,7 +16,7 @@ SCHEMA: Final = Block(
         "master": Attribute(
             type=STRING, description="Spark's master URL: local[N].", default="local[*]", effect="restarts the application"
         ),
-        "conf": Attribute(type=MapType(STRING), description="Spark settings of the application.", effect="restarts the application"),
+        "conf": Attribute(type=SETTINGS, description="Spark settings of the application.", effect="restarts the application"),
         "packages": Attribute(
             type=ListType(STRING),
             description="Further Maven coordinates; those that declared catalogs need are added.",

@@ -7,6 +7,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.places import absolute_place, escaped, recorded_place
 from flareiac_spark.settings import meant
@@ -27,7 +28,7 @@ RESERVED_CONF: Final = {
 """Spark settings that FlareIaC sets itself or that would hide what it must see, with the reason or what to do instead."""
 
 
-def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+def canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
     """Defaults filled in; durations in milliseconds; the runtime location relative to the root where it lies below it."""
     wanted = decoded.attributes
     kind = wanted.get("type") or "local"
@@ -43,7 +44,7 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
     return {
         "type": "local",
         "master": _master(wanted.get("master"), diagnostics),
-        "conf": checked_conf(wanted.get("conf"), diagnostics),
+        "conf": checked_conf(wanted.get("conf"), references, diagnostics),
         "packages": sorted(set(wanted.get("packages") or [])),
         "driver": {"memory": driver.get("memory") or "1g", "cores": driver.get("cores") or 1},
         "log_level": wanted.get("log_level") or "WARN",
@@ -58,9 +59,9 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     return (str(absolute_place(attributes["runtime_location"], project)),)
 
 
-def checked_conf(conf: Data, diagnostics: Diagnostics) -> dict[str, str]:
-    """Settings without those that are not the user's to set, sorted."""
-    found = dict(sorted((conf or {}).items()))
+def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
+    """Settings without those that are not the user's to set, sorted; a secret is the text that says where it is."""
+    found = checked_settings(conf, ("conf",), references, diagnostics)
     for name in tuple(found):
         if right := meant(name, tuple(RESERVED_CONF)):
             why = f"Spark minds letter case and blanks in names of settings, and takes no notice of this one. Write {right}."

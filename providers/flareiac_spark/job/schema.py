@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, Type
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import one_of
+from flareiac_spark.engine.schema import SETTINGS
 from flareiac_spark.stream.schema import COLUMN, FORMATS
 
 _TRIGGERS: Final[Mapping[str, Type]] = {
@@ -28,7 +29,7 @@ INPUT_FILES: Final = Block(
     attributes={
         "path": Attribute(type=STRING, description="The folder or file, relative to the root module.", required=True, effect="runs again"),
         "format": Attribute(type=STRING, description="The files' format.", required=True, validators=(one_of(*FORMATS),)),
-        "options": Attribute(type=MapType(STRING), description="Options of Spark's reader for this format."),
+        "options": Attribute(type=SETTINGS, description="Options of Spark's reader for this format."),
         "columns": Attribute(
             type=MapType(STRING),
             description='Columns by name: { carrier = "string" }. Where their order counts (csv), write column blocks.',
@@ -97,7 +98,7 @@ OUTPUT: Final = Block(
             validators=(one_of("keep", "truncate"),),
             effect="takes effect with the next generation",
         ),
-        "options": Attribute(type=MapType(STRING), description="Options of Iceberg's writer.", effect="restart"),
+        "options": Attribute(type=SETTINGS, description="Options of Iceberg's writer.", effect="restart"),
     },
 )
 _HEALTH: Final = ObjectType(
@@ -127,7 +128,7 @@ SCHEMA: Final = Block(
             description='When a batch begins: { processing_time = "30s" }, { available_now = true } or { once = true }. Default: at once.',
             effect="restart",
         ),
-        "conf": Attribute(type=MapType(STRING), description="Spark settings of this job's session.", effect="restart"),
+        "conf": Attribute(type=SETTINGS, description="Spark settings of this job's session.", effect="restart"),
         "restart": Attribute(
             type=_RESTART,
             description='After failures: { max_failures = 3, within = "1h", backoff = "10s" }.',

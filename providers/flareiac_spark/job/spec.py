@@ -9,6 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.checkpoint.spec import ALL, conf_of
 from flareiac_spark.column_types import NotAType, normal_type
@@ -31,7 +32,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     steps = _steps(wanted.get("step") or {}, diagnostics)
     code = declared_code(wanted.get("code"), steps, project, diagnostics)
     inputs = _inputs(wanted.get("input") or {}, steps, references, project, diagnostics)
-    outputs = _outputs(wanted.get("output") or {}, steps, inputs, references)
+    outputs = _outputs(wanted.get("output") or {}, steps, inputs, references, diagnostics)
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
     attributes: Attributes = {
         "engine": engine,
@@ -169,7 +170,7 @@ def _inputs(declared: Attributes, steps: Attributes, references: References, pro
             read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
             found[name] = {"kind": "table", "table": item["table"], "columns": column_texts(_kept(columns, read))}
         elif item.get("files"):
-            found[name] = _files_input(name, item["files"], project, diagnostics)
+            found[name] = _files_input(name, item["files"], references, project, diagnostics)
     return found
 
 
@@ -197,7 +198,7 @@ def _kept(columns: Sequence[Attributes], read: frozenset[str] | None) -> list[At
     return [column for column in columns if read is None or column["name"].lower() in read]
 
 
-def _files_input(name: str, files: Attributes, project: Project, diagnostics: Diagnostics) -> Attributes:
+def _files_input(name: str, files: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
     at = ("input", name, "files")
     columns = columns_of(files.get("column"), diagnostics, (*at, "column"))
     for column, text in (files.get("columns") or {}).items():
@@ -216,13 +217,13 @@ def _files_input(name: str, files: Attributes, project: Project, diagnostics: Di
         "kind": "files",
         "path": files_place(files["path"], (*at, "path"), project, diagnostics),
         "format": files["format"],
-        "options": dict(sorted((files.get("options") or {}).items())),
+        "options": checked_settings(files.get("options"), (*at, "options"), references, diagnostics),
         "columns": column_texts(columns),
         "column_order": [column["name"] for column in columns],
     }
 
 
-def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, references: References) -> Attributes:
+def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, references: References, diagnostics: Diagnostics) -> Attributes:
     default = next(reversed(steps), next(iter(inputs), ""))
     given = _columns_given(steps, inputs, references)
     found: Attributes = {}
@@ -238,7 +239,7 @@ def _outputs(declared: Attributes, steps: Attributes, inputs: Attributes, refere
             "merge": _merge(output.get("merge")),
             "branch": output.get("branch"),
             "rebuild": output.get("rebuild") or "keep",
-            "options": dict(sorted((output.get("options") or {}).items())),
+            "options": checked_settings(output.get("options"), ("output", name, "options"), references, diagnostics),
             "columns": column_texts(_kept(columns, filled)),
         }
     return found
@@ -255,7 +256,7 @@ def _columns_given(steps: Attributes, inputs: Attributes, references: References
 
 
 def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Diagnostics) -> Attributes:
-    own = checked_conf(conf, diagnostics)
+    own = checked_conf(conf, references, diagnostics)
     resolved = references.get(checkpoint.address) if isinstance(checkpoint, Reference) else None
     if resolved is None:
         return own

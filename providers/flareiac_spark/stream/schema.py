@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from flareiac.kernel.types import BOOL, NUMBER, STRING, MapType, ObjectType, RefType
+from flareiac.kernel.types import BOOL, NUMBER, STRING, ObjectType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import between, one_of
+from flareiac_spark.engine.schema import SETTINGS
 
 FORMATS: Final = ("json", "csv", "parquet", "orc", "avro", "text")
 
@@ -21,7 +22,7 @@ FILES: Final = Block(
     attributes={
         "path": Attribute(type=STRING, description="The folder (or a glob), relative to the root module.", required=True, effect="blocked"),
         "format": Attribute(type=STRING, description="The files' format.", required=True, validators=(one_of(*FORMATS),)),
-        "options": Attribute(type=MapType(STRING), description="Options of Spark's reader for this format."),
+        "options": Attribute(type=SETTINGS, description="Options of Spark's reader for this format."),
         "max_files_per_trigger": Attribute(
             type=NUMBER, description="At most this many files per batch.", validators=(between(1),), effect="restart"
         ),

@@ -8,6 +8,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
+from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
 from flareiac_spark.places import folder_of_pattern, recorded_place
@@ -99,7 +100,7 @@ def _source(
     wanted: Attributes, declared: list[Attributes], references: References, project: Project, diagnostics: Diagnostics
 ) -> tuple[Attributes, list[Attributes]]:
     if files := wanted.get("files"):
-        return _files(files, declared, project, diagnostics)
+        return _files(files, declared, references, project, diagnostics)
     if declared:
         why = "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and value."
         diagnostics.error("FIK011", "Only a stream of files declares columns", why, attribute=("column",))
@@ -109,7 +110,7 @@ def _source(
 
 
 def _files(
-    files: Attributes, declared: list[Attributes], project: Project, diagnostics: Diagnostics
+    files: Attributes, declared: list[Attributes], references: References, project: Project, diagnostics: Diagnostics
 ) -> tuple[Attributes, list[Attributes]]:
     if not declared and files["format"] == "text":
         declared = [{"name": "value", "type": "string", "required": False}]
@@ -124,7 +125,7 @@ def _files(
         "kind": "files",
         "path": files_place(files["path"], ("files", "path"), project, diagnostics),
         "format": files["format"],
-        "options": dict(sorted((files.get("options") or {}).items())),
+        "options": checked_settings(files.get("options"), ("files", "options"), references, diagnostics),
         "max_files_per_trigger": files.get("max_files_per_trigger"),
     }
     return source, declared

@@ -1,0 +1,111 @@
+"""Which settings are secrets, and may therefore only be named by reference? One rule for every map of settings. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.paths import Path
+from flareiac.sdk.references import References
+from flareiac.sdk.secrets import is_reference
+
+_SECRET: Final = re.compile(
+    r"pass-?word|passwd|passphrase|secret|token|credential|private[-_.]?key|authorization|api[-_.]?key|cookie|signature|jaas"
+    r"|sse\.key$|account[-_.]?key|encryption-key|encryption\.key\.list|decryption-key|connection-string|keystore\.key$",
+    re.IGNORECASE,
+)
+_HARMLESS: Final = re.compile(
+    r"[-_.](enabled|ms|uri|url|types?|providers?|impl|mode|seconds|minutes|interval|class|path|regex|count|length)$"
+    r"|[-_.]?file$|provider[-_.](path|url)$|oauth2-server-uri|callback\.handler\.class$",
+    re.IGNORECASE,
+)
+_OF_PROVIDER: Final = "client.credentials-provider."
+"""What a user's own class is told: nobody but that class knows which of it is secret."""
+_HEADER: Final = "header."
+_PLAIN_HEADERS: Final = frozenset(
+    {"accept", "content-type", "user-agent", "x-client-version", "x-iceberg-access-delegation", "polaris-realm", "x-goog-user-project"}
+)
+"""Any other header of a request may be what lets it in."""
+_OF_SPARK: Final = re.compile(r"^(spark\.sql\.catalog\.[^.]+|spark\.hadoop)\.")
+_JAVA_PROPERTY: Final = re.compile(r"(?:^|\s)-D([^\s=]+)=\S")
+_SWITCHES: Final = frozenset({"", "true", "false"})
+"""Values that are no secret whatever the setting is called."""
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting of this name is one, or may be."""
+    plain = _OF_SPARK.sub("", name)
+    if plain.lower().startswith(_HEADER):
+        return plain.lower().removeprefix(_HEADER) not in _PLAIN_HEADERS
+    return plain.startswith(_OF_PROVIDER) or (bool(_SECRET.search(plain)) and not _HARMLESS.search(plain))
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that can not be understood is, if it
+    may be.
+    """
+    if any(is_secret(found.group(1)) for found in _JAVA_PROPERTY.finditer(text)):
+        return True
+    try:
+        parts = urlsplit(text.removeprefix("jdbc:"))
+        parts.port  # noqa: B018  # a password with a / in it is told by what seems to be the port
+    except ValueError:
+        return "@" in text
+    named = [name for name, _ in parse_qsl(f"{parts.query}&{parts.fragment}".replace(";", "&"), keep_blank_values=True)]
+    user = parts.scheme in ("http", "https") and bool(parts.username)
+    return user or parts.password is not None or any(is_secret(name) for name in named)
+
+
+def checked_settings(value: Data, at: Path, references: References, diagnostics: Diagnostics) -> dict[str, str]:
+    """Settings by name, sorted, with the text that stands for a secret where one is meant. One that is written out is refused."""
+    found: dict[str, str] = {}
+    for name, item in _given(value):
+        if isinstance(item, Reference):
+            secret = references.get(item.address)
+            if secret is not None:
+                found[name] = str(secret.attributes["reference"])
+        elif _is_written_out(name, item):
+            diagnostics.add(_refused(name, at, f'"{name}" = secret.{_label(name)}'))
+        else:
+            found[name] = item
+    return found
+
+
+def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) -> dict[str, str] | None:
+    """Settings by name, sorted, that are kept in clear text (``where`` says it): neither a secret nor a reference to one is taken."""
+    if value is None:
+        return None
+    found: dict[str, str] = {}
+    for name, item in _given(value):
+        if isinstance(item, Reference) or _is_written_out(name, item):
+            summary = f"{name} in {'.'.join(map(str, at))} must not be a secret"
+            why = f"{where} Leave it out, and give it to those who need it: in properties of the catalog or in conf of an engine or a job."
+            diagnostics.add(Diagnostic(code="FIX053", summary=summary, detail=why, attribute=(*at, name), hide_source=True))
+        else:
+            found[name] = item
+    return found
+
+
+def _given(value: Data) -> Iterator[tuple[str, Data]]:
+    settings: Mapping[str, Data] = value if isinstance(value, dict) else {}
+    yield from ((name, item) for name, item in sorted(settings.items()) if item is not None)
+
+
+def _is_written_out(name: str, text: Data) -> bool:
+    return isinstance(text, str) and (is_reference(text) or (text.lower() not in _SWITCHES and is_secret(name)) or holds_secret(text))
+
+
+def _label(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_").lower()
+
+
+def _refused(name: str, at: Path, line: str) -> Diagnostic:
+    label = _label(name)
+    detail = (
+        "What is written here is kept in state and plan files. Say where the secret is, and name that: "
+        f'secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and then {line}.'
+    )
+    summary = f"{name} in {'.'.join(map(str, at))} must not hold a secret"
+    return Diagnostic(code="FIX052", summary=summary, detail=detail, attribute=at, hide_source=True)
