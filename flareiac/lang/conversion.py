@@ -1,7 +1,7 @@
 """cty's conversions: a value to a wanted type, and the one type that several types can be converted to."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -207,11 +207,16 @@ def _elements(value: Value, element: Type, wanted: Type) -> list[Value]:
         raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
     items: list[Value] = list(value.raw)
     if isinstance(element, AnyType):
-        found = unify([item.type for item in items]) if items else ANY
+        found = unify(_told(items))
         if found is None:
             raise ConversionError(f"all elements of {named(wanted)} must have the same type")
         element = found
     return [_inside(item, element, index) for index, item in enumerate(items)]
+
+
+def _told(items: Iterable[Value]) -> list[Type]:
+    """The types that decide what a collection is of: a null without a type becomes one of whatever the others are."""
+    return [item.type for item in items if item.raw is not None or not isinstance(item.type, AnyType)]
 
 
 def _inside(item: Value, wanted: Type, step: str | int) -> Value:
@@ -246,7 +251,7 @@ def _map(value: Value, element: Type, wanted: Type) -> Value:
     if not isinstance(value.raw, Mapping):
         raise ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
     if isinstance(element, AnyType) and value.raw:
-        found = unify([item.type for item in value.raw.values()])
+        found = unify(_told(value.raw.values()))
         if found is None:
             raise ConversionError(f"all elements of {named(wanted)} must have the same type")
         element = found

@@ -1,6 +1,7 @@
 """Values to JSON text and back, byte for byte as cty writes it: keys sorted, ``<>&`` escaped, numbers without loss."""
 
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -58,8 +59,13 @@ def _value(data: Any) -> Value:
         case Decimal():
             return Value(NUMBER, data)
         case str():
-            return string(data)
+            return string(_without_surrogates(data))
         case list():
             return tuple_value(_value(item) for item in data)
         case _:
-            return object_value({name: _value(item) for name, item in data.items()})
+            return object_value({_without_surrogates(name): _value(item) for name, item in data.items()})
+
+
+def _without_surrogates(text: str) -> str:
+    """Half of a pair is no character: U+FFFD, as in every decoder that keeps to Unicode."""
+    return text if text.isascii() else re.sub(r"[\ud800-\udfff]", "\ufffd", text)

@@ -4,7 +4,8 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, DecimalException
 from typing import Final
 
-from flareiac.kernel.types import NUMBER, STRING
+from flareiac.kernel.types import NUMBER
+from flareiac.lang.conversion import named
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import NUMBERS, Value
@@ -14,6 +15,8 @@ _N = takes("number", NUMBER)
 
 
 def _value(number: Decimal) -> Value:
+    if not number.is_finite():
+        raise FunctionError("the result is infinite")
     return Value(NUMBER, NUMBERS.plus(number))
 
 
@@ -47,6 +50,8 @@ def _log(number: Value, base: Value) -> Value:
 
 def _parse_integer(text: Value, base: Value) -> Value:
     radix = base.raw
+    if not isinstance(text.raw, str):
+        raise FunctionError(f"a string is required, not {named(text.type)}", 0)
     if radix != int(radix) or not 2 <= radix <= 62:
         raise FunctionError("the base must be a whole number from 2 to 62", 1)
     written: str = text.raw
@@ -74,9 +79,7 @@ FUNCTIONS = (
     function("log", (_N, takes("base", NUMBER)), NUMBER, _log, "The logarithm of a number to a base."),
     function("max", (), NUMBER, _most, "The greatest of the numbers.", variadic=takes("numbers", NUMBER)),
     function("min", (), NUMBER, _least, "The smallest of the numbers.", variadic=takes("numbers", NUMBER)),
-    function(
-        "parseint", (takes("text", STRING), takes("base", NUMBER)), NUMBER, _parse_integer, "The whole number that a text spells in a base."
-    ),
+    function("parseint", (takes("text"), takes("base", NUMBER)), NUMBER, _parse_integer, "The whole number that a text spells in a base."),
     function("pow", (takes("base", NUMBER), takes("exponent", NUMBER)), NUMBER, _power, "The base to the power of the exponent."),
     function("signum", (_N,), NUMBER, _sign, "-1, 0 or 1, as the number's sign."),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType
+from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, AnyType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.collections_of import elements, entries, whole
@@ -12,7 +12,8 @@ from flareiac.lang.values import Value, boolean, contains_sensitive, null, numbe
 
 
 def _coalesce(*items: Value) -> Value:
-    wanted = unify([item.type for item in items if item.raw is not None])
+    untyped = any(isinstance(item.type, AnyType) for item in items)
+    wanted = unify([item.type for item in items]) if not untyped else unify([item.type for item in items if item.raw is not None]) or ANY
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
     for item in items:
@@ -24,6 +25,8 @@ def _coalesce(*items: Value) -> Value:
 
 def _coalesce_list(*items: Value) -> Value:
     for at, item in enumerate(items):
+        if item.raw is None and isinstance(item.type, AnyType):
+            raise FunctionError("a list is required, not null", at)
         if item.raw is not None and elements(item, at):
             return item
     raise FunctionError("every argument is null or empty")
@@ -40,10 +43,15 @@ def _element(items: Value, index: Value) -> Value:
     parts = elements(items)
     if not parts:
         raise FunctionError("an empty list has no elements", 0)
-    return parts[whole(index, 1) % len(parts)]
+    at = whole(index, 1)
+    if not -(2**63) <= at < 2**63:
+        raise FunctionError("the index must fit into 64 bits", 1)
+    return parts[at % len(parts)]
 
 
 def _index(items: Value, wanted: Value) -> Value:
+    if isinstance(items.type, SetType):
+        raise FunctionError("a list is required: the elements of a set have no order", 0)
     for at, item in enumerate(elements(items)):
         if same(item, wanted):
             return number(at)
@@ -62,11 +70,13 @@ def _length(value: Value) -> Value:
 
 def _lookup(value: Value, key: Value, *default: Value) -> Value:
     found = entries(value)
+    if default and isinstance(value.type, MapType):
+        default = (convert(default[0], value.type.element),)
     if key.raw in found:
         return found[key.raw]
     if not default:
         raise FunctionError(f"there is no key {key.raw!r}, and no default was given", 1)
-    return convert(default[0], value.type.element) if isinstance(value.type, MapType) else default[0]
+    return default[0]
 
 
 def _one(items: Value) -> Value:
@@ -104,7 +114,7 @@ FUNCTIONS = (
         _element,
         "The element at an index; past the end it begins again.",
     ),
-    function("index", (takes("list", ListType(ANY)), takes("value", null=True)), NUMBER, _index, "The index of a value in a list."),
+    function("index", (takes("list"), takes("value", null=True)), NUMBER, _index, "The index of a value in a list."),
     function("length", (takes("value", parts=True),), NUMBER, _length, "The number of elements, or of characters."),
     function(
         "lookup",

@@ -2,12 +2,12 @@
 
 from itertools import product
 
-from flareiac.kernel.types import ANY, ListType, SetType
+from flareiac.kernel.types import ANY, ListType, SetType, TupleType, Type
 from flareiac.lang.conversion import convert, unify
 from flareiac.lang.functions.collections_of import elements
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, identity, list_value, set_value, tuple_value
+from flareiac.lang.values import Value, identity, set_value, tuple_value
 
 
 def _same_kind(sets: tuple[Value, ...]) -> list[Value]:
@@ -40,6 +40,12 @@ def _subtract(left: Value, right: Value) -> Value:
     return _made([item for item in one.raw if identity(item) not in gone], one)
 
 
+def _element(value: Value) -> Type:
+    if isinstance(value.type, ListType | SetType):
+        return value.type.element
+    return unify([item.type for item in value.raw]) or ANY
+
+
 def _product(*lists: Value) -> Value:
     if len(lists) < 2:
         raise FunctionError("at least two lists or sets are needed")
@@ -50,9 +56,11 @@ def _product(*lists: Value) -> Value:
     if size > 1_000_000:
         raise FunctionError("the product would have more than a million elements")
     rows = [tuple_value(row) for row in product(*parts)]
+    sets = all(isinstance(item.type, SetType) for item in lists)
     if not rows:
-        return list_value([], ANY)
-    if all(isinstance(item.type, SetType) for item in lists):
+        row = TupleType(tuple(_element(item) for item in lists))
+        return Value(SetType(row) if sets else ListType(row), ())
+    if sets:
         return set_value(rows, rows[0].type)
     return convert(tuple_value(rows), ListType(ANY))
 
