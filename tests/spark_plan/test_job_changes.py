@@ -401,7 +401,7 @@ def test_state_of_whole_rows_keeps_its_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["stopped = true", 'run = "manual"'])
 def test_a_changed_job_that_does_not_start_is_not_said_to_start(line: str, tmp_path: Path) -> None:
     job = BATCH.replace('mode = "batch"', f'mode = "batch"\n  {line}')
-    found = change(tmp_path, job, ("SELECT region, name", "SELECT name, region"), running(state="stopped", phase="stopped"))
+    found = change(tmp_path, job, ("SELECT region, name", "SELECT region, upper(name) AS name"), running(state="stopped", phase="stopped"))
     assert effects(found) == [Effect.METADATA]
 
 

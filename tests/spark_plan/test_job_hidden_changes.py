@@ -121,6 +121,10 @@ def test_the_order_of_columns_counts_where_files_have_no_names(tmp_path: Path) -
     assert changed(tmp_path, LAKE + STATELESS, MOVED, facts=running()).action is Action.NO_OP
     assert [step.effect for step in changed(tmp_path, CSV + STATELESS, MOVED, facts=running()).steps] == [Effect.RESTART]
     assert codes(changed(tmp_path, CSV + STATEFUL, MOVED, facts=running(operators=AGGREGATES))) == ["FIK063"]
+    between = ('column "ts" { type = "timestamptz" }', 'column "new" { type = "long" }\n  column "ts" { type = "timestamptz" }')
+    behind = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "new" { type = "long" }')
+    assert codes(changed(tmp_path, CSV + STATEFUL, between, facts=running(operators=AGGREGATES))) == ["FIK063"]
+    assert codes(changed(tmp_path, CSV + STATEFUL, behind, facts=running(operators=AGGREGATES))) == []
     columns = 'column "region" { type = "string" }\n      column "name" { type = "string" }'
     batch = LAKE + BATCH.replace('"json"', '"csv"').replace('columns = { region = "string", name = "string" }', columns)
     turned = (columns, 'column "name" { type = "string" }\n      column "region" { type = "string" }')

@@ -41,6 +41,7 @@ def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
 class _Comparison:
     def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
         self._old, self._new, self._facts = old, new, facts
+        self._compared: tuple[JobChange, ...] | None = None
         self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())
 
     def all(self) -> Iterator[JobChange]:
@@ -51,7 +52,7 @@ class _Comparison:
         yield from self._inputs()
         if not self._reads_others():
             # With other sources no state can be gone on from, so that what else changed in the query needs no word of its own.
-            yield from query_changes(self._old, self._new, self._facts)
+            yield from self._query()
             yield from self._watermarks_of_steps()
         yield from self._outputs()
         yield from self._conf()
@@ -216,7 +217,7 @@ class _Comparison:
             yield self._watermark((*path, "watermark"), f"the watermark of {name}", old.get("watermark"), new.get("watermark"))
         if canonical(old.get("columns")) != canonical(new.get("columns")):
             yield from self._columns(name, old["columns"], new["columns"])
-        elif old.get("column_order") != new.get("column_order") and (new.get("source") or new).get("format") in POSITIONAL:
+        if (new.get("source") or new).get("format") in POSITIONAL and _shifted(old.get("column_order"), new.get("column_order")):
             yield self._column_order(name, old["column_order"], new["column_order"])
         rest = (
             _without(old, "watermark", "columns", "column_order", "stream"),
@@ -268,8 +269,20 @@ class _Comparison:
         if self._stateful and changed:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
-        elif changed or gone or added:
+        elif changed or self._runs_code() or any(not isinstance(change, Noted) for change in self._query()):
             yield Restarted(path=path, text=what, why="the columns that the steps read changed")
+        elif gone or added:
+            yield Noted(
+                path=path, text=f"{what} {'is now' if added else 'is no longer'} among what could be read, and is not part of the query"
+            )
+
+    def _query(self) -> tuple[JobChange, ...]:
+        if self._compared is None:
+            self._compared = query_changes(self._old, self._new, self._facts)
+        return self._compared
+
+    def _runs_code(self) -> bool:
+        return any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values())
 
     def _column_order(self, name: str, before: Data, after: Data) -> JobChange:
         path, text = ("inputs", name, "columns"), f"the order of the columns of {name}"
@@ -430,6 +443,11 @@ def _sources(inputs: Attributes) -> list[str]:
 
 def _listed(sources: list[str]) -> str:
     return " and ".join(sources) or "no stream"
+
+
+def _shifted(before: Data, after: Data) -> bool:
+    """Whether a column that was there stands at another place now: one that is added at the end moves none."""
+    return before is not None and after is not None and list(after[: len(before)]) != list(before)
 
 
 def _named(names: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.place_filters import split
-from flareiac_spark.sql.resolve import Resolver
+from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.spelling import spell
 
@@ -82,8 +82,7 @@ class _Gatherer:
                 raise CannotTell("a star beside aggregates")
             if isinstance(item, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
-            name = item.expression.name if isinstance(item, exp.Dot) else item.alias_or_name
-            found.append((name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else "", item))
+            found.append((shown_name(item), item))
         return found
 
     def _resolved(self, item: "exp.Expr") -> "exp.Expr":

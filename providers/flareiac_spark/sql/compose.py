@@ -35,7 +35,7 @@ from flareiac_spark.sql.operators import (
 )
 from flareiac_spark.sql.outline import outline
 from flareiac_spark.sql.place_filters import add_filter, on_conditions, split, substituted
-from flareiac_spark.sql.resolve import Resolver
+from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
 from flareiac_spark.sql.verbatim import verbatim
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 _MOST: Final = 2_000
 """Operators of one query; more are not composed (a step that is read twice counts twice)."""
 _SELECT: Final = frozenset(
-    {"with_", "expressions", "hint", "distinct", "from_", "joins", "laterals", "where", "group", "having", "order", "limit"}
+    {"with_", "expressions", "hint", "distinct", "from_", "joins", "laterals", "where", "group", "having", "order", "limit", "offset"}
 )
-_SET: Final = frozenset({"with_", "this", "expression", "distinct", "by_name", "order", "limit"})
+_SET: Final = frozenset({"with_", "this", "expression", "distinct", "by_name", "order", "limit", "offset"})
 _TABLE: Final = frozenset({"this", "db", "catalog", "alias"})
-_SUBQUERY: Final = frozenset({"this", "alias", "with_", "order", "limit"})
+_SUBQUERY: Final = frozenset({"this", "alias", "with_", "order", "limit", "offset"})
 
 _Known = TypeVar("_Known", bound=Operator)
 
@@ -443,11 +443,14 @@ class _Composer:
         return Relation(block=Block(base=self._known(sort)), given=relation.given)
 
     def _limited(self, relation: Relation, tree: "exp.Expr", names: Names) -> Relation:
-        limit = tree.args.get("limit")
-        if limit is None:
+        from sqlglot import exp
+
+        bounds = [bound for name in ("limit", "offset") if (bound := tree.args.get(name)) is not None]
+        if not bounds:
             return relation
         resolver = self._resolver(Scope(sources=[]), names)
-        count = resolver.resolve(limit)
+        counts = [resolver.resolve(bound) for bound in bounds]
+        count = counts[0] if len(counts) == 1 else exp.Tuple(expressions=counts)
         running = streams(relation.block.base)
         found = Limit(id=self._id("limit"), step=names.step, streams=running, input=relation.block, count=count)
         return Relation(block=Block(base=self._known(found)), given=relation.given)
@@ -499,16 +502,12 @@ def _item_names(item: "exp.Expr") -> list[str]:
     match item:
         case exp.Aliases():
             return [identifier.name for identifier in item.args["expressions"]]
-        case exp.Alias() | exp.Column():
-            return [item.alias_or_name]
-        case exp.Dot():
-            return [item.expression.name]
         case exp.Anonymous() if item.name.lower() in {"explode", "explode_outer"}:
             return ["col"]
         case exp.Anonymous() if item.name.lower() in GENERATORS:
             raise CannotTell(f"{item.name.lower()} without names of columns is not read here")
         case _:
-            return [""]
+            return [shown_name(item)]
 
 
 def _bare(item: "exp.Expr") -> "exp.Expr":

@@ -527,7 +527,8 @@ class _Differ:
         for name, output in before.items():
             if name not in after:
                 self._output(new[0].step if new else output.step, _named(output, self._old), "", f"removed {_name(output)}")
-        if list(before) != list(after) and sorted(before) == sorted(after):
+        by_name = self._old.writes and self._new.writes  # a table takes columns by their names
+        if list(before) != list(after) and sorted(before) == sorted(after) and not by_name:
             told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
             self._output(new[0].step, *told, "only their order")
 

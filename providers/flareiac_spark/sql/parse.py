@@ -1,9 +1,9 @@
 """Is this Spark SQL readable to us, and as what tree?"""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -13,15 +13,29 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> "exp.Query | None":
     """The tree of one query, or None when sqlglot can not read it (which says nothing about Spark). Never change the tree."""
-    import sqlglot
     from sqlglot import exp
 
     try:
-        trees = sqlglot.parse(quoted_windows(sql), dialect="spark")
+        trees = _dialect().parse(quoted_windows(sql))
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
     found = [tree for tree in trees if tree is not None]
     return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
+
+
+@cache
+def _dialect() -> Any:
+    """Spark 4's SQL, in which ``a:b`` reads a path of a variant."""
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.parsers.spark import SparkParser
+
+    class WithPaths(SparkParser):
+        COLON_IS_VARIANT_EXTRACT = True
+
+    class SparkWithPaths(Spark):
+        Parser = WithPaths
+
+    return SparkWithPaths()
 
 
 def quoted_windows(sql: str) -> str:

@@ -197,6 +197,23 @@ class Resolver:
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
+def shown_name(item: "exp.Expr") -> str:
+    """The name that an item of SELECT gives its column; "" where Spark makes one up."""
+    from sqlglot import exp
+
+    match item:
+        case exp.Alias() | exp.Column():
+            return str(item.alias_or_name)
+        case exp.Dot():
+            return str(item.expression.name)
+        case exp.Paren():
+            return shown_name(item.this)
+        case exp.Cast(this=exp.Column() as column) if len(column.parts) == 1:
+            return str(column.name)
+        case _:
+            return ""
+
+
 def _is_star(item: Any) -> bool:
     from sqlglot import exp
 

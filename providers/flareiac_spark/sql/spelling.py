@@ -11,6 +11,22 @@ if TYPE_CHECKING:
 VARIABLE: Final = "variable"
 """In the meta of an identifier that stands for a lambda's variable: its place."""
 
+_SAME_FUNCTION: Final = {
+    "nvl": "coalesce",
+    "ifnull": "coalesce",
+    "lcase": "lower",
+    "ucase": "upper",
+    "char_length": "length",
+    "character_length": "length",
+    "len": "length",
+    "power": "pow",
+    "substr": "substring",
+    "cardinality": "size",
+    "reduce": "aggregate",
+    "regexp_like": "rlike",
+}
+"""Other names of functions, for which Spark's optimizer makes the same plan."""
+
 Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
 
@@ -28,15 +44,22 @@ def spell(node: "exp.Expr", named: Namer) -> str:
             return f"variable {node.meta[VARIABLE]}" if VARIABLE in node.meta else node.name
         case exp.Literal():
             return repr(node.name) if node.is_string else node.name.lower()
-        case exp.And() | exp.Or():
-            operands = [spell(part, named) for part in operands_of(node)]
-            return f"{node.key}({', '.join(sorted(set(operands)) if is_stable(node) else operands)})"
-        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.Add() | exp.Mul():
+        case exp.And() | exp.Or() | exp.Between() if len(operands_of(node)) > 1:
+            texts = [spell(part, named) for part in operands_of(node)]
+            operands = sorted(set(texts)) if is_stable(node) else texts
+            return operands[0] if len(operands) == 1 else f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
+        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Add() | exp.Mul() | exp.BitwiseAnd() | exp.BitwiseOr():
             return f"{node.key}({', '.join(sorted((spell(node.left, named), spell(node.right, named))))})"
         case exp.GT() | exp.GTE():
             return f"{'lt' if isinstance(node, exp.GT) else 'lte'}({spell(node.right, named)}, {spell(node.left, named)})"
         case exp.LT() | exp.LTE():
             return f"{node.key}({spell(node.left, named)}, {spell(node.right, named)})"
+        case exp.DPipe():
+            return f"concat({spell(node.left, named)}, {spell(node.right, named)})"
+        case exp.Mod():
+            return f"mod({spell(node.left, named)}, {spell(node.right, named)})"
+        case exp.Bracket(expressions=[exp.Literal(is_string=True) as key]):
+            return f"dot<expression={key.name}, this={spell(node.this, named)}>"
         case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
             listed = sorted({spell(each, named) for each in node.expressions})
             rest = [
@@ -46,7 +69,8 @@ def spell(node: "exp.Expr", named: Namer) -> str:
         case exp.Case():
             return f"case<{', '.join(_cases(node, named))}>"
         case exp.Anonymous():
-            return f"{node.name.lower()}({', '.join(_arguments(node, named))})"
+            name = node.name.lower()
+            return f"{_SAME_FUNCTION.get(name, name)}({', '.join(_arguments(node, named))})"
         case exp.Alias():
             return f"{spell(node.this, named)} as {node.alias!r}"
         case exp.Var():
@@ -59,14 +83,14 @@ def spell(node: "exp.Expr", named: Namer) -> str:
 
 
 def operands_of(node: "exp.Expr") -> "list[exp.Expr]":
-    """``a AND (b AND c)`` as a, b, c; of anything else itself."""
+    """``a AND (b AND c)`` as a, b, c, and so is BETWEEN; of anything else itself."""
     from sqlglot import exp
 
     inner = node
     while isinstance(inner, exp.Paren):
         inner = inner.this
     if not isinstance(inner, exp.And | exp.Or):
-        return [inner]
+        return _bounds(inner)
     kind = type(inner)
     found: list[exp.Expr] = []
     waiting: list[exp.Expr] = [inner]
@@ -77,8 +101,17 @@ def operands_of(node: "exp.Expr") -> "list[exp.Expr]":
         if isinstance(part, kind):
             waiting += [part.right, part.left]
         else:
-            found.append(part)
+            found += _bounds(part) if kind is exp.And else [part]
     return found
+
+
+def _bounds(part: "exp.Expr") -> "list[exp.Expr]":
+    from sqlglot import exp
+
+    if not isinstance(part, exp.Between) or part.args.get("symmetric") or not is_stable(part):
+        return [part]
+    low, high = part.args["low"], part.args["high"]
+    return [exp.GTE(this=part.this.copy(), expression=low.copy()), exp.LTE(this=part.this.copy(), expression=high.copy())]
 
 
 def _arguments(call: "exp.Anonymous", named: Namer) -> list[str]:

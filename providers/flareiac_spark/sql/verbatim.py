@@ -61,6 +61,7 @@ def _dialect() -> Any:
     from sqlglot.parsers.spark import SparkParser
 
     class Verbatim(SparkParser):
+        COLON_IS_VARIANT_EXTRACT = True
         FUNCTIONS = {}  # noqa: RUF012 - as the library declares it
         FUNCTION_PARSERS = {name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX}  # noqa: RUF012
         NO_PAREN_FUNCTION_PARSERS = {  # noqa: RUF012
