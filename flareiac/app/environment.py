@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from flareiac.app.bench import Bench
 from flareiac.config.load import Configuration
-from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.provider import Check, Diagnosing, Initialising, Session, Verdict
 from flareiac.sdk.references import Resolved
@@ -25,8 +25,10 @@ def initialise(bench: Bench, references: Mapping[str, Resolved], progress: Calla
     return lines
 
 
-def examine(bench: Bench, references: Mapping[str, Resolved]) -> list[Check]:
-    """The verdicts of every provider, and of the state."""
+def examine(bench: Bench, references: Mapping[str, Resolved], diagnostics: Diagnostics) -> list[Check]:
+    """The verdicts of every provider, and of the state. What the configuration has wrong is not examined: it has been said already."""
+    wrong = {item.address for item in diagnostics if item.severity is Severity.ERROR}
+    references = {address: item for address, item in references.items() if address not in wrong}
     checks: list[Check] = [_examine_state(bench)]
     for session in _sessions(bench):
         if isinstance(session, Diagnosing):

@@ -257,7 +257,7 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
         driver = ports.driver(provider, kind)
         if isinstance(driver, Preflighting):
             noun = kind if len(requests) == 1 else f"{kind}s"
-            ports.emit(Note(message=f"Proving {len(requests)} {noun} before anything is changed..."))
+            ports.emit(Note(message=f"Analysing {len(requests)} {noun} (nothing is changed yet)..."))
             try:
                 found.extend(driver.preflight(requests))
             except Failure as failure:

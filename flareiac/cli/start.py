@@ -7,7 +7,7 @@ import typer
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.options import Json
+from flareiac.cli.options import Json, VariableFiles, Variables
 
 _PROJECT = """\
 # A first project: a stream of made-up rows into an Iceberg table, on the embedded engine and catalog.
@@ -63,13 +63,13 @@ def new(directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
     return ExitCode.DONE
 
 
-def init() -> int:
+def init(var: Variables = None, var_file: VariableFiles = None) -> int:
     """Download the jars that the project needs, and write the lock file."""
-    from flareiac.app.bench import Bench
     from flareiac.app.environment import declared, initialise
+    from flareiac.cli.core import _bench as bench_for
     from flareiac.kernel.diagnostics import Diagnostics
 
-    bench = Bench(root=terminal.CURRENT.root)
+    bench = bench_for(10, var, var_file)
     diagnostics = Diagnostics()
     configuration, references = declared(bench, diagnostics)
     terminal.complain(diagnostics, configuration.sources)
@@ -81,23 +81,24 @@ def init() -> int:
     return ExitCode.DONE
 
 
-def doctor(as_json: Json = False) -> int:
+def doctor(as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
     """Examine Java, jars, catalogs, engines and the state; each with a verdict and a fix."""
-    from flareiac.app.bench import Bench
     from flareiac.app.environment import declared, examine
+    from flareiac.cli.core import _bench as bench_for
     from flareiac.kernel.diagnostics import Diagnostics
+    from flareiac.render.diagnostics import as_json as complaints
     from flareiac.sdk.provider import Verdict
 
-    bench = Bench(root=terminal.CURRENT.root)
+    bench = bench_for(10, var, var_file)
     diagnostics = Diagnostics()
     configuration, references = declared(bench, diagnostics)
-    if diagnostics.has_errors:
-        terminal.complain(diagnostics, configuration.sources)
-    checks = examine(bench, references)
+    checks = examine(bench, references, diagnostics)
     if as_json:
         rows = [{"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix} for item in checks]
-        terminal.out(json.dumps({"format_version": "1.0", "checks": rows}, indent=2))
+        found = {"format_version": "1.0", "checks": rows, "diagnostics": complaints(diagnostics, configuration.sources)}
+        terminal.out(json.dumps(found, indent=2))
     else:
+        terminal.complain(diagnostics, configuration.sources)
         for item in checks:
             terminal.out(f"{item.verdict.value:<5} {item.name}: {item.text}" + (f"\n      fix: {item.fix}" if item.fix else ""))
     bad = diagnostics.has_errors or any(item.verdict is Verdict.FAIL for item in checks)

@@ -14,14 +14,17 @@ app = typer.Typer(help="Look at the state, and give up what it keeps of dropped 
 
 
 @app.command("list")
-def list_(pattern: Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")] = None) -> int:
+def list_(pattern: Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")] = None, as_json: Json = False) -> int:
     """List the recorded addresses."""
     from flareiac.app.bench import Bench
     from flareiac.planning.make_plan import matches
 
     snapshot = Bench(root=terminal.CURRENT.root).load_state().snapshot
-    for address in sorted(snapshot.resources):
-        if not pattern or any(matches(address, item) for item in pattern):
+    found = [address for address in sorted(snapshot.resources) if not pattern or any(matches(address, item) for item in pattern)]
+    if as_json:
+        terminal.out(json.dumps({"format_version": "1.0", "addresses": found}, indent=2))
+    else:
+        for address in found:
             terminal.out(address)
     return ExitCode.DONE
 

@@ -183,7 +183,7 @@ def _number(value: Value) -> Decimal:
             except ValueError as error:
                 raise ConversionError(f"a number is required: {error}") from None
         case str():
-            raise ConversionError(f"a number is required, and {value.raw[:40]!r} is none")
+            raise ConversionError(f"a number is required, but this is {value.raw[:40]!r}")
         case _:
             raise ConversionError(f"a number is required, not {named(value.type)}")
 

@@ -194,6 +194,7 @@ def encode_proposal(proposal: Proposal) -> Data:
         "fingerprint": to_json(proposal.fingerprint),
         "payload": to_json(proposal.payload),
         "diagnostics": [_encode_diagnostic(item) for item in proposal.diagnostics],
+        "unproven": proposal.unproven,
     }
 
 
@@ -225,6 +226,7 @@ def decode_proposal(data: Data) -> Proposal:
         fingerprint=from_json(data["fingerprint"]),
         payload=from_json(data["payload"]),
         diagnostics=tuple(map(_decode_diagnostic, data["diagnostics"])),
+        unproven=data["unproven"],
     )
 
 

@@ -284,7 +284,7 @@ def _order(
 
 def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
     after: Mapping[str, OutputValue] = {} if options.destroy else inputs.desired.outputs
-    if options.maintenance is Maintenance.ONLY:
+    if options.maintenance is Maintenance.ONLY or (options.destroy and (options.targets or options.exclude)):
         after = inputs.snapshot.outputs
     if inputs.desired.unread:  # what is not known for that stays as it was recorded
         before = inputs.snapshot.outputs

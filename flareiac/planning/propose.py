@@ -131,6 +131,8 @@ def _planned(context: Context, case: Case, diagnostics: Diagnostics) -> PlannedR
     spans = case.desired.spans if case.desired else {}
     diagnostics.extend(item.at(subject=spans.get(item.attribute, span), address=case.address) for item in proposal.diagnostics)
     proposal = _guard(context, case, _kept(context, case, proposal))
+    if context.destroy and case.address in context.desired.resources:
+        proposal = _on_request(proposal)
     if proposal.action is Action.NO_OP and _outdated(context, case, request):
         proposal = replace(proposal, action=Action.RECORD)
     return PlannedResource(
@@ -246,6 +248,13 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
     if len(path) > 1 and isinstance(inner, dict):
         return {**attributes, head: _put(inner, path[1:], was)}
     return {**attributes, head: was}
+
+
+def _on_request(proposal: Proposal) -> Proposal:
+    """With -destroy, what is declared all the same goes because that was asked for."""
+    old, new = "it is no longer declared", "destroying was asked for"
+    steps = tuple(replace(step, why=step.why.replace(old, new)) for step in proposal.steps)
+    return replace(proposal, reasons=tuple(item.replace(old, new) for item in proposal.reasons), steps=steps)
 
 
 def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:

@@ -33,6 +33,10 @@ _DONE = {
 }
 
 
+PATIENCE = 10.0
+"""Seconds after which an operation that is still at work is worth a line."""
+
+
 def event_line(event: Event, colour: bool) -> str | None:
     """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
     style = Style(colour)
@@ -40,6 +44,8 @@ def event_line(event: Event, colour: bool) -> str | None:
     match event:
         case Started(operation=operation):
             return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {_DOING[operation.verb]}...")
+        case Progressed(elapsed=elapsed) if elapsed < PATIENCE:
+            return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""
             return f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"

@@ -153,6 +153,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
             {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)} for item in proposal.blockers
         ],
         "drift": list(proposal.drift),
+        "unproven": proposal.unproven,
     }
 
 

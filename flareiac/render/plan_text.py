@@ -1,5 +1,6 @@
 """A plan for people: what needs a decision first, then what loses or reinterprets data, then restarts, then the rest."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import UNKNOWN, Data
@@ -38,6 +39,7 @@ def plan_text(
     recorded = [item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers]
     if recorded:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
+    parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in _unproven(plan))
     parts.append(_last_line(plan, look))
     return "\n\n".join(parts) + "\n"
 
@@ -81,8 +83,9 @@ def _section(title: str, items: Sequence[list[str]], look: Look) -> str:
 def _output_section(changes: Mapping[str, OutputChange], look: Look) -> list[str]:
     if not changes:
         return []
-    width = max(len(name) for name in changes)
-    lines = [_output_line(name.ljust(width), change, look) for name, change in changes.items()]
+    shown = {printable(name): change for name, change in changes.items()}
+    width = max(len(name) for name in shown)
+    lines = [_output_line(name.ljust(width), change, look) for name, change in shown.items()]
     return ["\n".join([look.style.strong("Changes to Outputs:"), *lines])]
 
 
@@ -112,6 +115,15 @@ def _operations(operations: Sequence[Operation], look: Look) -> str:
             text = f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})" if edge.after in numbers else edge.reason
             lines.append(" " * (digits + 4) + look.style.quiet(text))
     return "\n".join(lines)
+
+
+def _unproven(plan: Plan) -> list[str]:
+    """What a plan is no evidence of."""
+    found = Counter((item.type, item.proposal.unproven) for item in plan.resources if item.proposal.unproven and not item.proposal.blockers)
+    return [
+        f"The {what} of {number} {kind}{'' if number == 1 else 's'} is proved by apply, before anything is changed."
+        for (kind, what), number in found.items()
+    ]
 
 
 def _recorded_line(addresses: Sequence[str], look: Look) -> str:

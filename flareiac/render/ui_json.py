@@ -93,7 +93,9 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
         case Started(operation=operation):
             return _hook("apply_start", message or f"{operation.address}: Recording...", operation, clock)
         case Progressed(operation=operation, elapsed=elapsed):
-            return _hook("apply_progress", message or "", operation, clock, elapsed)
+            return _hook(
+                "apply_progress", message or f"{operation.address}: {event.message or 'Still working...'}", operation, clock, elapsed
+            )
         case Completed(operation=operation, elapsed=elapsed):
             text = message or f"{operation.address}: Recording complete after {elapsed_text(elapsed)}"
             return _hook("apply_complete", text, operation, clock, elapsed)

@@ -166,7 +166,8 @@ class Proposal:
     assumes of the world; apply compares it with a fresh one and calls a plan stale if it moved. ``payload``: JSON data that the
     driver needs to carry out exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back,
     in words, for ``drift``. ``running``: for resources that run, whether it runs now. ``keeps``: attributes whose declared value means
-    what the recorded one means, so that the recorded one is planned, in whole or in parts.
+    what the recorded one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone proves,
+    before it changes anything, such as ``SQL``.
     """
 
     action: Action
@@ -181,3 +182,4 @@ class Proposal:
     payload: Data = None
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = ()
+    unproven: str = ""

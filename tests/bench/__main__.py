@@ -51,6 +51,12 @@ def _verdicts(directory: Path, pairs: int, seed: int | None = None, failing: Pat
     yield from verdicts(directory, pairs, random.randrange(1_000_000) if seed is None else seed, failing)
 
 
+def _mutations(directory: Path, count: int, seed: int | None = None, only: str = "") -> Iterator[Figure | NotMeasured]:
+    from tests.bench.mutations import mutations
+
+    yield from mutations(directory, count, random.randrange(1_000_000) if seed is None else seed, only)
+
+
 MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
@@ -66,6 +72,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "matrix": (_matrix, 0),
     "chaos": (_chaos, 200),
     "verdicts": (_verdicts, 300),
+    "mutations": (_mutations, 200),
 }
 """By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
@@ -76,10 +83,15 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[*MEASUREMENTS, "all", []], metavar="NAME", help=", ".join([*MEASUREMENTS, "all"]))
     parser.add_argument("--blocks", type=int, help="how many blocks the work has")
     parser.add_argument("--in", dest="directory", type=Path, help="an empty directory to work in, left as it is afterwards")
-    parser.add_argument("--only", default="", help="of the matrix: the cells whose name contains one of these words, with commas between")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="of the matrix: the cells whose name contains one of these words, with commas between; of mutations: kinds",
+    )
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
-    parser.add_argument("--seed", type=int, help="of chaos and verdicts: repeats one")
+    parser.add_argument("--seed", type=int, help="of chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
+    parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
     parser.add_argument("--failing", type=Path, help="of verdicts: a file for the pairs on which the product and Spark disagree")
     given = parser.parse_args()
     if not given.names:
@@ -92,6 +104,7 @@ def main() -> int:
         "matrix": (partial(_matrix, only=given.only), 0),
         "chaos": (partial(_chaos, seed=given.seed), given.kills),
         "verdicts": (partial(_verdicts, seed=given.seed, failing=given.failing), given.pairs),
+        "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
     }
     results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]
     return 0 if all(results) else 1

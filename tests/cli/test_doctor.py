@@ -18,3 +18,13 @@ def test_a_catalog_that_can_not_be_made_is_told_with_a_fix(tmp_path: Path) -> No
     assert lines["engine.local"] == "ok"
     assert lines["state"] == "ok"
     assert "fix:" in done.out
+
+
+def test_what_is_wrong_in_the_configuration_is_not_examined(tmp_path: Path) -> None:
+    text = 'catalog "r" {\n  type = "rest"\n  uri = "https://user:pw@h/x"\n}\n'
+    (tmp_path / "main.flare.hcl").write_text(text, encoding="utf-8")
+    done = flareiac(tmp_path, "doctor")
+    assert done.code == 1
+    assert "FIX099" not in done.text
+    assert "catalog.r:" not in done.out
+    assert "pw@" not in done.out

@@ -195,7 +195,7 @@ def _stops(relation: Relation, reason: str, tolerance: str = "") -> Disturbance:
 
 
 _SECOND_BATCH: Final = "a running query takes it from its second batch on"
-_UNMOVED: Final = "a running query reads on"
+_UNMOVED: Final = "a running query is not affected"
 _LOOKED_UP: Final = "Spark ends a query at its next batch when the columns of a table that it looks up are no longer those it began with"
 _WRITER_RUNS_ON: Final = _runs_on(Relation.WRITES, _SECOND_BATCH)
 _STREAM_RUNS_ON: Final = _runs_on(Relation.STREAMS_FROM, _UNMOVED)
@@ -247,7 +247,7 @@ def verdict(change: Change) -> Verdict:
             )
         case AddColumn(path=path):
             return Verdict(
-                writes=_runs_on(Relation.WRITES, f"a running query goes on without {path}, which is null in its rows"),
+                writes=_runs_on(Relation.WRITES, f"a running query keeps running and leaves {path} null until it restarts"),
                 writes_unless=_stops(
                     Relation.WRITES, f"a micro-batch that is written as a batch must give every column, {path} too", ADDED_COLUMNS
                 ),

@@ -1,15 +1,17 @@
 """From an engine block to canonical attributes."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.places import absolute_place, escaped, recorded_place
+from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
 
 _LATER: Final = ("spark_submit", "emr_serverless", "external")
@@ -40,6 +42,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
             'This version runs jobs in a local Spark application: write type = "local", or leave it out.',
             attribute=("type",),
         )
+    _warn_of_lock_file(project, diagnostics)
     driver = wanted.get("driver") or {}
     return {
         "type": "local",
@@ -57,6 +60,14 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
     """The folder where its application and the command line meet."""
     return (str(absolute_place(attributes["runtime_location"], project)),)
+
+
+def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
+    """A damaged lock file stops the next start of an application, so it is told when nothing is at stake yet."""
+    try:
+        read_lock(project.root)
+    except Failure as failure:
+        diagnostics.extend(replace(item, severity=Severity.WARNING) for item in failure.diagnostics)
 
 
 def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:

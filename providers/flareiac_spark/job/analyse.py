@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flareiac.kernel.data import digest
+from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import ApplyRequest
@@ -49,25 +49,29 @@ def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> li
         return [] if cancel.is_set() else [_silent()]
     if result.status == "failed":
         raise Failure(error("FIK075", "Spark could not analyse the jobs", str(result.error)))
-    return [_finding(item) for item in result.findings]
+    steps = {request.address: (request.planned or {}).get("steps") or {} for request in requests}
+    return [_finding(item, steps.get(item.address, {})) for item in result.findings]
 
 
-def _finding(finding: Finding) -> Diagnostic:
+def _finding(finding: Finding, steps: Attributes) -> Diagnostic:
     where = f" in step {finding.step}" if finding.step and "." not in finding.step else ""
+    legacy = finding.error_class.startswith("_LEGACY_ERROR_TEMP_")
+    misfit = finding.step.startswith("outputs.")
     return error(
         "FIK073",
-        f"Spark does not understand {finding.address}{where}",
-        f"{finding.error_class}: {finding.message}",
+        f"An output of {finding.address} does not fit its table" if misfit else f"Spark does not understand {finding.address}{where}",
+        finding.message if legacy else f"{finding.error_class}: {finding.message}",
         address=finding.address,
-        attribute=_attribute(finding.step),
+        attribute=_attribute(finding.step, steps),
     )
 
 
-def _attribute(step: str) -> Path:
+def _attribute(step: str, steps: Attributes) -> Path:
     kind, dot, name = step.partition(".")
     if dot and kind in ("inputs", "outputs"):
         return (kind.removesuffix("s"), name)
-    return ("step", step, "sql") if step else ()
+    written = "python" if (steps.get(step) or {}).get("python") else "sql"
+    return ("step", step, written) if step else ()
 
 
 def _silent() -> Diagnostic:

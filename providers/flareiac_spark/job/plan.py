@@ -70,6 +70,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         drift=drift,
         fingerprint=_fingerprint(request),
         diagnostics=tuple(_absent_folders(request, facts)),
+        unproven="SQL",
         payload={"analyse": True, "nonce": facts.nonce + 1 if facts.digest is not None else 0},
     )
 
@@ -182,6 +183,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     drift = (*healable, *foreign(request), *undone, *pinned_otherwise(request, facts, desired))
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
     planned = as_it_runs(recorded, desired) if stays else desired
+    analyse = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return Proposal(
         action=_action(steps, planned, recorded, blockers),
         planned=planned,
@@ -193,8 +195,9 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         drift=drift,
         diagnostics=(*health.warnings(request), *_absent_folders(request, facts), *_undone(request, undone)),
         fingerprint=_fingerprint(request),
+        unproven="SQL" if analyse else "",
         payload={
-            "analyse": any(isinstance(change, Restarted | Mixed | Refused) for change in found),
+            "analyse": analyse,
             "nonce": facts.nonce + (1 if facts.phase == "failed" or _disturbed(request) else 0),
         },
     )

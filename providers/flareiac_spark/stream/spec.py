@@ -61,13 +61,13 @@ def watermark_of(watermark: Data, columns: list[str] | None, at: Path, diagnosti
     milliseconds = parse_duration(delay) if isinstance(delay, str) else None
     if milliseconds is None:
         diagnostics.error(
-            "FIK013", f"{delay!r} is no delay", 'Write a whole number and a unit, such as "10m": how late a row may come.', attribute=at
+            "FIK013", f"{delay!r} is not a delay", 'Write a whole number and a unit, such as "10m": how late a row may come.', attribute=at
         )
         return None
     if columns is not None and column not in columns:
         diagnostics.error(
             "FIK013",
-            f"The watermark is on {column!r}, which is no column",
+            f"There is no column {column!r} for the watermark",
             f"The columns are {', '.join(columns)}.{did_you_mean(str(column), columns)}",
             attribute=at,
         )
@@ -171,7 +171,7 @@ def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
         action = "quarantine"
     if action in (None, "fail", UNKNOWN):
         return
-    later = f"bad_records with action {action!r} is not supported yet" if action in _ACTIONS_LATER else f"{action!r} is no action"
+    later = f"bad_records with action {action!r} is not supported yet" if action in _ACTIONS_LATER else f"There is no action {action!r}"
     diagnostics.error(
         "FIK016",
         later,
