@@ -173,3 +173,33 @@ def test_a_table_of_this_project_is_not_also_one_of_others(project: Path) -> Non
     with shell(project) as commands:
         done = commands.flareiac("validate")
     assert (done.code, "FIP010" in done.err) == (1, True), done.text
+
+
+def test_rows_of_a_table_of_others_that_no_stream_can_read_block_a_start(project: Path) -> None:
+    import pyarrow as pa
+
+    make_lake(project)
+    catalog = catalog_of(project)
+    rows = pa.table({"id": pa.array([1], pa.int64()), "region": ["x"]})
+    table = catalog.create_table("sales.own", schema=rows.schema)
+    for _ in range(3):
+        table.append(rows)
+    hcl = PROJECT.replace('"events"', '"own"')
+    (project / "main.flare.hcl").write_text(hcl)
+    with shell(project) as commands:
+        whole = commands.flareiac("plan")
+        oldest = [item.snapshot_id for item in table.snapshots()][:2]
+        table.maintenance.expire_snapshots().by_ids(oldest).commit()
+        catalog.close()
+        blocked = commands.flareiac("plan")
+        not_looked = commands.flareiac("plan", "-refresh=none")
+        (project / "main.flare.hcl").write_text(
+            hcl.replace("{ table = data.table.raw }", '{\n  table = data.table.raw\n  start_from = "oldest_snapshot"\n}', 1)
+        )
+        accepted = commands.flareiac("plan")
+    assert whole.code == 0, whole.text
+    assert "The owner of data.table.raw may expire snapshots that this job needs [FIK154]" in whole.err
+    assert 'reader "copy"' in whole.err
+    assert (blocked.code, "2 of 3 rows of data.table.raw cannot be read as a stream [FIK150]" in blocked.out) == (4, True), blocked.text
+    assert not_looked.code == 4, not_looked.text
+    assert (accepted.code, "(2 of 3 rows of data.table.raw" in accepted.out) == (0, True), accepted.text

@@ -14,7 +14,7 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark.checkpoint.spec import ALL, conf_of
 from flareiac_spark.column_types import NotAType, normal_type
 from flareiac_spark.engine.spec import checked_conf
-from flareiac_spark.job import rules
+from flareiac_spark.job import foreign_tables, rules
 from flareiac_spark.job.code import declared_code, python_step
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sql.relations import columns_given, columns_read
@@ -59,6 +59,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "tags": wanted.get("tags"),
     }
     rules.check(attributes, diagnostics)
+    foreign_tables.warn(decoded.name, attributes, project, diagnostics)
     return attributes
 
 
