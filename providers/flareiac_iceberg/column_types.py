@@ -22,6 +22,8 @@ ALIASES: Final = {
 PLAIN: Final = frozenset(
     {"boolean", "int", "long", "float", "double", "date", "time", "timestamptz", "timestamp_ntz", "string", "uuid", "binary"}
 )
+NOT_IN_SPARK: Final = frozenset({"time"})
+"""Types that Iceberg and this provider know, and that keep Spark from loading a table."""
 _LATER: Final = frozenset({"variant", "geometry", "geography", "unknown", "timestamp_ns", "timestamptz_ns"})
 _TOKEN: Final = re.compile(r"\s*(?:([A-Za-z_][A-Za-z0-9_]*|`[^`]+`)|(\d+)|([<>(),:]))")
 MAX_DEPTH: Final = 32

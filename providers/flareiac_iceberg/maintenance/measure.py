@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest
+from flareiac_iceberg.column_types import NOT_IN_SPARK
 from flareiac_iceberg.maintenance import manifests as files
 from flareiac_iceberg.maintenance.aged_rows import Ages, Clock, clock
 from flareiac_iceberg.maintenance.figures import number, settings_digest
@@ -88,6 +89,7 @@ def measure(table: Table, read: Read) -> Attributes:
         "totals": totals,
         "columns": _columns(metadata, wanted.get("compaction")),
         "ids": digest([item["snapshot-id"] for item in snapshots]),
+        "not_in_spark": [node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK],
         "marks": marks(snapshots, table.current["snapshot-id"] if table.current else None),
         "history": history_data(_history(metadata)) if "snapshot_expiry" in wanted else None,
     }

@@ -41,6 +41,8 @@ class Case:
         diagnostics: tuple[Diagnostic, ...] = (),
     ) -> Duty:
         """Work to do, unless the last run is too near."""
+        if unreadable := self.figures.get("not_in_spark"):
+            return self.idle(f"Spark cannot load the table: {', '.join(unreadable)} has a type that it does not know", of=of)
         early = self._early()
         return Duty(
             name=self.name,

@@ -12,14 +12,14 @@ from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.catalog.spec import plain_text
-from flareiac_iceberg.column_types import Primitive, TypeTextError, parse
+from flareiac_iceberg.column_types import NOT_IN_SPARK, Primitive, TypeTextError, parse
 from flareiac_iceberg.functions import partition, sort_field
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.maintenance.foreign_readers import canonical_readers
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
 from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.table.default_value import DoesNotFit, default_value
-from flareiac_iceberg.table.layout import TRANSFORMS, can_identify, may_be_null, misfit
+from flareiac_iceberg.table.layout import TIME_TRANSFORMS, TRANSFORMS, can_identify, may_be_null, misfit
 from flareiac_iceberg.table.rename import declared_steps, followed
 from flareiac_iceberg.table.spec import (
     Column,
@@ -221,7 +221,20 @@ def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics
         default = _default(name, levels[name].type, block.get("default"), version, diagnostics)
         levels[name] = Column(type=levels[name].type, required=required, comment=block.get("comment"), tags=tags, default=default)
         found |= levels
+        _warn_of_unreadable(name, levels, diagnostics)
     return found
+
+
+def _warn_of_unreadable(name: str, levels: Mapping[str, Column], diagnostics: Diagnostics) -> None:
+    paths = [path for path, column in levels.items() if column.type in NOT_IN_SPARK]
+    if paths:
+        diagnostics.warning(
+            "FII116",
+            f"Spark cannot load a table with a column of type {levels[paths[0]].type}",
+            f"{', '.join(paths)}: no job can read or write the table, and no maintenance of it runs. Other programs may use it. For Spark, "
+            "write string, or long with a unit of your choice.",
+            attribute=("column", name, "type"),
+        )
 
 
 def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diagnostics) -> Data:
@@ -311,12 +324,29 @@ def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: 
             continue
         field = PartitionField(**term)
         _check_transform(field.transform, field.column, columns, "partition_by", diagnostics)
+        if others := [other for other in found if _is_redundant(field, other)]:
+            _warn_of_redundancy(field, others[0], diagnostics)
         if any(other.term == field.term for other in found):
             diagnostics.error("FII060", f"{field} stands twice in partition_by", "Remove one of them.", attribute=("partition_by",))
             continue
         _check_field_name(field, found, columns, diagnostics)
         found.append(field)
     return [partition_data(item) for item in found]
+
+
+def _is_redundant(field: PartitionField, other: PartitionField) -> bool:
+    """Two different fields that Iceberg's libraries call redundant: they tell the time of one column."""
+    return field.column == other.column and field.term != other.term and {field.transform, other.transform} <= TIME_TRANSFORMS
+
+
+def _warn_of_redundancy(field: PartitionField, other: PartitionField, diagnostics: Diagnostics) -> None:
+    diagnostics.warning(
+        "FII115",
+        f"{other} and {field} in partition_by are redundant",
+        "The finer one of them tells the other. Spark writes such a table, but pyiceberg and Iceberg's own builders refuse it: keep the "
+        "one that queries filter by.",
+        attribute=("partition_by",),
+    )
 
 
 def _check_field_name(

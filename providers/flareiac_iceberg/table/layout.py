@@ -7,6 +7,7 @@ from flareiac.sdk.changes import Blocker
 from flareiac_iceberg.table.spec import Column, TableSpec, is_inside
 
 _TIMES: Final = frozenset({"timestamptz", "timestamp_ntz", "timestamptz_ns", "timestamp_ns"})
+TIME_TRANSFORMS: Final = frozenset({"year", "month", "day", "hour"})
 _BUCKETED: Final = _TIMES | {"int", "long", "decimal", "date", "time", "string", "uuid", "fixed", "binary"}
 _MANY_VALUED: Final = frozenset({"struct", "list", "map", "variant", "geometry", "geography"})
 _TAKES: Final = {

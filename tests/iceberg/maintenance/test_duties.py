@@ -9,7 +9,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
 from flareiac_iceberg.maintenance.duties import TableMaintainer
-from tests.iceberg.lake import CALLS, Lake, Rejected
+from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
 
 ORPHANS: dict[str, Any] = {"orphan_removal": {}}
@@ -316,3 +316,12 @@ def test_sizes_are_judged_beside_what_the_table_says(written: Lake) -> None:
     with written.table("n.t").transaction() as change:
         change.set_properties({"write.target-file-size-bytes": "134217728"})
     assert duties(written, most)["compaction"].due
+
+
+def test_what_spark_can_not_load_is_not_maintained(lake: Lake) -> None:
+    body = ORDERS | {"column": columns(id="long", at="struct<tm: time>"), **COMPACTION, **ORPHANS, "snapshot_expiry": {"older_than": "0s"}}
+    lake.apply("table.t", body)
+    lake.append("n.t", [{"id": 1, "at": None}])
+    found = duties(lake, body)
+    assert not any(duty.due for duty in found.values())
+    assert found["orphan_removal"].summary == "Spark cannot load the table: at.tm has a type that it does not know"
