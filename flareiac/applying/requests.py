@@ -8,6 +8,7 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
+from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, ResourceType
 from flareiac.sdk.references import Resolved
 
@@ -37,6 +38,7 @@ def request_for(
         references=references_of(plan, resource, identities),
         cancel=cancel,
         progress=progress,
+        going=frozenset(item.address for item in plan.resources if item.action is Action.DELETE),
     )
 
 

@@ -473,7 +473,7 @@ def _conduct(
         elif not saved:
             terminal.out(_plan_text(planned.plan, detail=detail, show_steps=show_steps))
             terminal.complain(planned.diagnostics, planned.sources)
-        if auto_approve or saved:
+        if auto_approve or saved or planned.plan.state_only:
             return True
         return terminal.ask("\nDo you want to perform these actions?")
 

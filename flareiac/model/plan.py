@@ -175,6 +175,11 @@ class Plan:
         return not self.operations and not self.output_changes
 
     @property
+    def state_only(self) -> bool:
+        """Whether apply does nothing but bring the state up to date: there is nothing to approve."""
+        return not self.output_changes and all(operation.verb is Verb.RECORD for operation in self.operations)
+
+    @property
     def applyable(self) -> bool:
         return not self.errored and not self.blocked and not self.empty
 

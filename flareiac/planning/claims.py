@@ -49,6 +49,11 @@ def collect_running(snapshot: Snapshot, types: Mapping[str, ResourceType], refer
     return tuple(found)
 
 
+def awake(claims: Iterable[Claim], proposals: Mapping[str, Proposal]) -> tuple[Claim, ...]:
+    """The claims of those that may run: a change needs to stop nobody else."""
+    return tuple(claim for claim in claims if claim.holder not in proposals or not proposals[claim.holder].at_rest)
+
+
 def recorded_claims(
     address: str, record: ResourceRecord, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
 ) -> tuple[Claim, ...]:

@@ -80,9 +80,10 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         destroy=options.destroy,
         claims=claiming.by_subject(claims),
     )
-    running = claiming.collect_running(inputs.snapshot, inputs.types, references)
     planned, unplanned = propose(context, diagnostics)
-    disturbances = claiming.disturbed({address: item.proposal for address, item in planned.items()}, running)
+    proposals = {address: item.proposal for address, item in planned.items()}
+    running = claiming.awake(claiming.collect_running(inputs.snapshot, inputs.types, references), proposals)
+    disturbances = claiming.disturbed(proposals, running)
     if disturbances:
         planned = propose_again(replace(context, disturbances=disturbances), planned, diagnostics)
     unmatched = _unmatched(inputs.observations, options)

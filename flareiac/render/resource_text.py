@@ -82,7 +82,7 @@ def headline(resource: PlannedResource) -> str:
         case Action.FORGET:
             return f"{address} will be forgotten (no longer managed, not destroyed)"
         case Action.RECORD:
-            return f"{address} will only be recorded anew"
+            return f"{address} gets a state-only update"
         case Action.NO_OP:
             return f"{address} stays as it is"
 

@@ -165,9 +165,9 @@ class Proposal:
     ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``: only what the action
     assumes of the world; apply compares it with a fresh one and calls a plan stale if it moved. ``payload``: JSON data that the
     driver needs to carry out exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back,
-    in words, for ``drift``. ``running``: for resources that run, whether it runs now. ``keeps``: attributes whose declared value means
-    what the recorded one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone proves,
-    before it changes anything, such as ``SQL``.
+    in words, for ``drift``. ``at_rest``: for resources that run, that it certainly does not, and goes on with nothing that it kept, so
+    that no change of what it uses concerns it. ``keeps``: attributes whose declared value means what the recorded one means, so that the
+    recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone proves, before it changes anything, such as ``SQL``.
     """
 
     action: Action
@@ -183,3 +183,4 @@ class Proposal:
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = ()
     unproven: str = ""
+    at_rest: bool = False

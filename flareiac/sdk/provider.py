@@ -211,7 +211,8 @@ class Function:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyRequest:
     """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a request with the same key
-    after a crash must find the outcome of the first. ``planned`` has no UNKNOWN left but computed ones.
+    after a crash must find the outcome of the first. ``planned`` has no UNKNOWN left but computed ones. ``going``: the addresses of what
+    the same plan destroys.
     """
 
     key: str
@@ -223,6 +224,7 @@ class ApplyRequest:
     references: References
     cancel: threading.Event
     progress: Callable[[str], None]
+    going: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -313,3 +313,14 @@ def test_long_texts_keep_to_the_width() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert '          + "tag-30",\n' in text
     assert "# (28 unchanged lines)" in text
+
+
+@pytest.mark.parametrize(
+    ("actions", "alone"),
+    [((Action.RECORD, Action.NO_OP), True), ((Action.RECORD, Action.UPDATE), False), ((Action.FORGET,), False)],
+)
+def test_a_plan_that_only_brings_the_state_up_to_date_needs_no_approval(actions: tuple[Action, ...], alone: bool) -> None:
+    resources = [resource(f"table.t{at}", action, planned={}, recorded={}) for at, action in enumerate(actions)]
+    assert plan(*resources).state_only is alone
+    changed = OutputChange(before=None, after=OutputValue(value=1))
+    assert not plan(*resources, outputs={"n": changed}).state_only

@@ -6,6 +6,7 @@ import pytest
 
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
 from flareiac_spark.job.definition import query_digest, spec_of
+from flareiac_spark.job.driver import left_behind
 from flareiac_spark.job.facts import Facts, OutputFacts
 from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
@@ -161,6 +162,18 @@ job "x" {
     assert [item.code for item in found.blockers] == ["FIK063"]
 
 
+def test_python_may_read_any_column_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text("def enriched(spark, inputs, params):\n    return inputs\n")
+    job = STATELESS.replace(
+        'step "clean" { sql = "SELECT id, region FROM orders WHERE id > 0" }', 'step "clean" { python = "steps:enriched" }'
+    ).replace("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  code       = "."')
+    edit = ('column "unread" { type = "string" }', 'column "unread" { type = "string" }\n  column "more" { type = "string" }')
+    before, after = loaded(LAKE + job, tmp_path), loaded((LAKE + job).replace(*edit), tmp_path)
+    found = proposal(after, before, running())
+    assert effects(found) == [Effect.RESTART]
+    assert found.steps[0].why == "it has Python, which may read any column"
+
+
 def test_a_renamed_step_means_the_same(tmp_path: Path) -> None:
     found = change(tmp_path, STATEFUL, ('step "hourly"', 'step "renamed"'), running(operators=AGGREGATES))
     assert (found.action, found.blockers) == (Action.NO_OP, ())
@@ -307,8 +320,21 @@ def test_changes_of_tables_reach_the_queries_on_them(reaction: Reaction, action:
 def test_a_removed_job_stops_and_leaves_its_tables(tmp_path: Path) -> None:
     was = loaded(LAKE + STATELESS, tmp_path)
     found = proposal(None, was, running())
-    assert (found.action, effects(found)) == (Action.DELETE, [Effect.STOPS])
-    assert "stay" in found.steps[0].text
+    assert (found.action, effects(found)) == (Action.DELETE, [Effect.STOPS, Effect.METADATA])
+    assert found.steps[0].text == "the job stops; no table and no checkpoint goes with it"
+
+
+@pytest.mark.parametrize(
+    ("going", "said"),
+    [
+        ((), "stopped; table.orders and its rows stay, checkpoint.x too"),
+        (("table.orders",), "stopped; checkpoint.x stays"),
+        (("checkpoint.x",), "stopped; table.orders and its rows stay"),
+        (("table.orders", "checkpoint.x"), "stopped"),
+    ],
+)
+def test_only_what_the_plan_leaves_is_said_to_stay(going: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    assert left_behind(loaded(LAKE + STATELESS, tmp_path).attributes(), going) == said
 
 
 def test_the_fingerprint_does_not_move_with_the_stream(tmp_path: Path) -> None:

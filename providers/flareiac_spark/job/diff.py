@@ -270,7 +270,8 @@ class _Comparison:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
         elif changed or self._runs_code() or any(not isinstance(change, Noted) for change in self._query()):
-            yield Restarted(path=path, text=what, why="the columns that the steps read changed")
+            why = "it has Python, which may read any column" if self._runs_code() else "the columns that the steps read changed"
+            yield Restarted(path=path, text=what, why=why)
         elif gone or added:
             yield Noted(
                 path=path, text=f"{what} {'is now' if added else 'is no longer'} among what could be read, and is not part of the query"

@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.provider import PlanRequest, Present
-from flareiac_spark.job.facts import KEY, Facts
+from flareiac_spark.job.facts import ENDED, KEY, Facts
 from flareiac_spark.job.generation import foreign_writers
 from flareiac_spark.job.query_changes import query_of
 from flareiac_spark.job.spec import is_finite
@@ -40,6 +40,14 @@ def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[st
     elif not facts.alive:
         found.append(f"its Spark application ({desired['engine']}) ended because it was idle")
     return tuple(found)
+
+
+def at_rest(request: PlanRequest, facts: Facts) -> bool:
+    """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what is there then."""
+    if request.recorded is None or request.recorded.attributes["mode"] != "batch" or not looked_at(request):
+        return False
+    ended = facts.phase in (None, *ENDED) if facts.alive else not facts.silent
+    return facts.state != "running" and ended
 
 
 def foreign(request: PlanRequest) -> tuple[str, ...]:

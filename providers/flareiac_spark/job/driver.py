@@ -4,11 +4,11 @@ Touches control directories, and processes through ``Applications``.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, ReadRequest, Recorded, Steer
 from flareiac.sdk.references import References
@@ -101,13 +101,10 @@ class JobDriver:
         self._find_out(request)
         self._applications.drop(engine, request.address)
         self._await_stop(request.address, engine, request.cancel)
-        tables = ", ".join(str(output["table"]) for output in recorded.attributes["outputs"].values())
-        kept = f"stopped; {tables} and its rows stay"
-        checkpoint = recorded.attributes["checkpoint"]
         return Applied(
             attributes=recorded.attributes,
             identity=_lasting(recorded.identity),
-            messages=(kept + (f", {checkpoint} too" if checkpoint else ""),),
+            messages=(left_behind(recorded.attributes, request.going),),
         )
 
     def quiesce(self, request: ApplyRequest) -> Outcome:
@@ -465,6 +462,18 @@ def _identity(request: ApplyRequest, digest: str, job: JobStatus | None) -> Attr
     elif job.phase == "completed":
         identity["result"] = {"run_id": digest, "snapshot_id": None, "rows": None}
     return identity
+
+
+def left_behind(attributes: Attributes, going: Collection[str]) -> str:
+    """What a job that is gone leaves, but for what the same plan destroys."""
+    tables = [output["table"] for output in attributes["outputs"].values()]
+    kept = [table for table in dict.fromkeys(table.address for table in tables if isinstance(table, Reference)) if table not in going]
+    checkpoint = attributes["checkpoint"]
+    own = checkpoint.address if isinstance(checkpoint, Reference) and checkpoint.address not in going else None
+    if not kept:
+        return f"stopped; {own} stays" if own else "stopped"
+    rows = "its rows stay" if len(kept) == 1 else "their rows stay"
+    return f"stopped; {' and '.join(kept)} and {rows}" + (f", {own} too" if own else "")
 
 
 def _lasting(identity: Attributes) -> Attributes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk
@@ -9,6 +10,8 @@ from flareiac_spark.checkpoint.stand import Stand
 from flareiac_spark.checkpoint.stand import decode as decoded_stand
 
 KEY = "observed"
+ENDED: Final = ("stopped", "completed", "failed")
+"""Phases in which nothing of a job runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from flareiac_spark.job import carry_over, generation, health, readable
 from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.job.diff import SPARK, changes, is_fresh
-from flareiac_spark.job.drift import foreign, looked_at, pinned_otherwise, rolled_back, running
+from flareiac_spark.job.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.holds import held_after
 from flareiac_spark.job.spec import is_finite
@@ -45,10 +45,14 @@ def _removed(request: PlanRequest) -> Proposal:
             drift=("it is no longer among what should run",),
             fingerprint=_fingerprint(request),
         )
-    step = Step(text="the job stops; its tables and its checkpoint stay", effect=Effect.STOPS, why="it is no longer declared")
-    steps = (step, *held_after(request))
+    step = Step(text="the job stops; no table and no checkpoint goes with it", effect=Effect.STOPS, why="it is no longer declared")
     return Proposal(
-        action=Action.DELETE, planned=None, steps=steps, reasons=("it is no longer declared",), fingerprint=_fingerprint(request)
+        action=Action.DELETE,
+        planned=None,
+        steps=(step, *held_after(request)),
+        reasons=("it is no longer declared",),
+        fingerprint=_fingerprint(request),
+        at_rest=at_rest(request, _facts(request)),
     )
 
 
@@ -188,6 +192,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         action=_action(steps, planned, recorded, blockers),
         planned=planned,
         keeps=QUERY if stays else (),
+        at_rest=at_rest(request, facts),
         changes=_changed(request, planned, recorded, found),
         steps=tuple(steps),
         reasons=(*_reasons(found, drift, request, desired), *_left_null(request, desired, recorded)),

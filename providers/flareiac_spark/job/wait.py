@@ -8,6 +8,7 @@ from typing import Final
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark.application import wait_for
 from flareiac_spark.control import ControlDirectory, JobStatus, Status
+from flareiac_spark.job.facts import ENDED
 from flareiac_spark.job.read import heart
 
 WHILE_A_RUN_TAKES: Final = 30 * 24 * 3600.0
@@ -67,7 +68,7 @@ def wait_until_settled(
 def runs_no_more(status: Status, address: str) -> bool:
     """Whether the application says that a job has come to its end, or does not know it."""
     job = status.jobs.get(address)
-    return job is None or job.phase in ("stopped", "completed", "failed")
+    return job is None or job.phase in ENDED
 
 
 def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, cancel: threading.Event) -> bool:
