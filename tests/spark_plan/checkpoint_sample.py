@@ -45,7 +45,18 @@ def sample(
         info = {"operatorId": 0, "operatorName": operator}
         store = [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 2}]
         (place / "metadata").write_text("v1\n" + json.dumps({"operatorInfo": info, "stateStoreInfo": store}))
+        changes(folder, committed)
     return folder
+
+
+def changes(folder: Path, committed: int) -> None:
+    """The change files of both partitions of the one stateful operator, as an HDFS-backed store writes them: one more than batches."""
+    for partition in ("0", "1"):
+        store = folder / "state" / "0" / partition
+        store.mkdir(parents=True, exist_ok=True)
+        for version in range(1, committed + 2):
+            (store / f"{version}.delta").write_bytes(b"LZ4Block")
+            (store / f".{version}.delta.crc").write_bytes(b"crc")
 
 
 def seen(batch: int) -> dict[str, object]:

@@ -62,7 +62,6 @@ def test_state_of_an_old_spark_has_no_name(tmp_path: Path) -> None:
     """It is state all the same."""
     folder = sample(tmp_path / "g0001", operator="dedupe")
     shutil.rmtree(folder / "state" / "0" / "_metadata")
-    (folder / "state" / "0" / "0").mkdir()
     found = read_checkpoint(folder)
     assert found is not None
     assert [(item.id, item.name, item.partitions) for item in found.operators] == [(0, "unknown", None)]

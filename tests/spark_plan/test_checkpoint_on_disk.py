@@ -8,6 +8,7 @@ import pytest
 from flareiac.sdk.provider import Missing, Present, Project, ReadRequest, Unreadable
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
 from flareiac_spark.checkpoint.driver import CheckpointDriver
+from tests.spark_plan.checkpoint_sample import changes
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
 PINNED = {"spark.sql.shuffle.partitions": "2"}
@@ -32,6 +33,7 @@ def write(folder: Path, *, committed: int = 3, started: int = 3, operator: str |
         info = {"operatorId": 0, "operatorName": operator}
         store = [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 2}]
         (place / "metadata").write_text("v1\n" + json.dumps({"operatorInfo": info, "stateStoreInfo": store}))
+        changes(folder, committed)
     return folder
 
 

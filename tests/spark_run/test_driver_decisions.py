@@ -183,6 +183,17 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
     ]
 
 
+@pytest.mark.parametrize("inside", [True, False], ids=["as a cause", "as text of a task"])
+def test_a_state_that_lost_a_file_is_final_and_has_its_ways_out(inside: bool) -> None:
+    name = "CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_NOT_EXISTS"
+    said = f"[{name}] Error reading delta file /c/state/0/0/4.delta: it does not exist. SQLSTATE: 58030"
+    chain = [link("org.apache.spark.SparkException", f"Job aborted due to stage failure: Task 0 failed: {said}")]
+    found = choose([*chain, link("org.apache.spark.SparkException", said, name)] if inside else chain)
+    assert (found.error_class, found.permanent) == (name, True)
+    assert "/c/state/0/0/4.delta" in found.message
+    assert "Put back a whole copy of the checkpoint's folder, or raise its generation" in found.message
+
+
 def test_the_heart_of_a_task_that_survived_as_text() -> None:
     text = (
         "Job aborted due to stage failure: Task 0 failed: "

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+from flareiac_spark.checkpoint.state_files import broken_state
+
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _OFFSETS: Final = ("v1",)
@@ -152,7 +154,7 @@ def _read(folder: Path) -> CheckpointOnDisk | None:
         begun_ms=_whole(newest.header.get("batchTimestampMs")),
         conf={str(key): str(value) for key, value in newest.header.get("conf", {}).items()},
         sources=tuple(_source(folder, index, line, path) for index, line in enumerate(newest.positions)),
-        operators=_operators(folder / "state"),
+        operators=_operators(folder / "state", None if committed is None else committed + 1),
     )
 
 
@@ -246,11 +248,12 @@ def _folders(folder: Path, index: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _operators(state: Path) -> tuple[OperatorOnDisk, ...]:
-    return tuple(_operator(state, number) for number in sorted(int(name) for name in _names(state) if _NUMBER.fullmatch(name)))
+def _operators(state: Path, version: int | None) -> tuple[OperatorOnDisk, ...]:
+    """``version``: the one that the next batch loads of each store; None before the first commit."""
+    return tuple(_operator(state, number, version) for number in sorted(int(name) for name in _names(state) if _NUMBER.fullmatch(name)))
 
 
-def _operator(state: Path, number: int) -> OperatorOnDisk:
+def _operator(state: Path, number: int, version: int | None) -> OperatorOnDisk:
     path = state / str(number) / "_metadata" / "metadata"
     if not path.exists():
         return OperatorOnDisk(id=number, name="unknown", partitions=None)
@@ -258,6 +261,8 @@ def _operator(state: Path, number: int) -> OperatorOnDisk:
     operator, stores = info.get("operatorInfo"), info.get("stateStoreInfo")
     if not isinstance(operator, dict) or not isinstance(stores, list):
         raise Damaged(path, "it names no operator")
+    if version is not None and (broken := broken_state(state, number, stores, version)) is not None:
+        raise Damaged(*broken)
     partitions = stores[0].get("numPartitions") if stores and isinstance(stores[0], dict) else None
     return OperatorOnDisk(id=number, name=str(operator.get("operatorName", "unknown")), partitions=_whole(partitions))
 

@@ -33,6 +33,11 @@ _WITHOUT_IT = (
     'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
 )
 _MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "MALFORMED_CSV_RECORD", "CANNOT_PARSE_JSON_FIELD", "FAILED_READ_FILE.PARSE")
+_LOST_STATE = re.compile(r"CANNOT_LOAD_STATE_STORE\.(CANNOT_READ_|CANNOT_FIND_|UNEXPECTED_FILE_SIZE)")
+_STATE_WAY_OUT = (
+    "The state of the checkpoint has lost this file, or it is cut off. Put back a whole copy of the checkpoint's folder, or raise its "
+    "generation: what is open in the state is lost then, unless the new generation reads everything again."
+)
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w{5}\b")
 
 
@@ -77,6 +82,8 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
         lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
     if error_class == _FILE_GONE:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
+    if _LOST_STATE.search(error_class):
+        lines = f"{lines}\n{_STATE_WAY_OUT}"
     return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
 
 
@@ -121,7 +128,7 @@ def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
     """The same start would fail the same way: what is written does not resolve, its state does not fit, or its offsets are gone."""
     if any(_short(link.class_name).endswith(("AnalysisException", "ParseException")) for link in chain):
         return True
-    if any(word in error_class for word in _PERMANENT_CONDITIONS):
+    if _LOST_STATE.search(error_class) or any(word in error_class for word in _PERMANENT_CONDITIONS):
         return True
     return any(text in link.message for link in chain for text in _PERMANENT_TEXTS)
 
