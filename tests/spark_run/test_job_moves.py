@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,32 @@ def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -
     assert desired is not None
     assert (desired.application, desired.jobs["job.x"].state) == (wanted, "stopped")
     assert desired.application != ApplicationSettings()
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -> None:
+    """Whatever is declared around it in another way by now: another digest would restart it, and no plan had said so."""
+    before = declared(tmp_path, "one")
+    applications = Offline(before.project)
+    jobs = JobDriver(applications)
+    first = jobs.apply(request(before, None))
+    engine = before.attributes()["application"]
+    there = read_desired(applications.control(engine))
+    assert there is not None
+    text = (ENGINES + LAKE + FILES).replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  engine = engine.one")
+    after = loaded(
+        text.replace("engine = engine.one", "engine = engine.one\n  restart = { max_failures = 9 }").replace(
+            'column "region" { type = "string" }', 'column "region" { type = "int" }'
+        ),
+        tmp_path,
+    )
+    recorded = Recorded(attributes=before.attributes(), identity=first.identity or {})
+    jobs.apply(replace(request(after, recorded), payload={"nonce": 0, "live": True}))
+    now = read_desired(applications.control(engine))
+    assert now is not None
+    assert now.jobs["job.x"].digest == there.jobs["job.x"].digest
+    assert now.jobs["job.x"].spec["restart"]["max_failures"] == 9
+    assert {**now.jobs["job.x"].spec, "restart": None} == {**there.jobs["job.x"].spec, "restart": None}
 
 
 def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Path) -> None:

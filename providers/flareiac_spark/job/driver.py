@@ -15,7 +15,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage
-from flareiac_spark.control import Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_from_json, job_spec_to_json
+from flareiac_spark.control import ControlError, Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_from_json, job_spec_to_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job import rollback
 from flareiac_spark.job.analyse import analyse
@@ -302,11 +302,24 @@ class JobDriver:
     def _target(self, request: ApplyRequest, planned: Attributes) -> Target:
         spec = spec_of(request.address, planned, request.references, self._applications.project)
         digest = digest_of(spec, planned)
+        if (request.payload or {}).get("live"):
+            spec, digest = self._as_it_runs(request, spec, digest)
         spec = replace(spec, run_id=digest if planned["mode"] == "batch" else None)
         waits = is_finite(planned) and planned["run"] == "manual"
         nonce = (request.payload or {}).get("nonce", 0)
         queries = _queries_known(request, planned, spec)
         return Target(spec=spec, digest=digest, nonce=nonce, running=not planned["stopped"] and not waits, queries=queries)
+
+    def _as_it_runs(self, request: ApplyRequest, spec: JobSpec, digest: str) -> tuple[JobSpec, str]:
+        """What a job is given while it runs: the definition that was recorded as started, under its digest, with the new restart budget.
+        Around it (the columns of a stream, say) something may be declared in another way now, which must not restart it."""
+        entry = self._entry(_planned(request)["application"], request.address)
+        if entry is None or request.recorded is None or entry.digest != request.recorded.identity.get("digest"):
+            return spec, digest
+        try:
+            return replace(job_spec_from_json(dict(entry.spec)), restart=spec.restart), entry.digest
+        except ControlError:
+            return spec, digest  # of another release
 
     def _leave_old_application(self, request: ApplyRequest, engine: Attributes) -> None:
         """A job that moves to another application must have stopped in the old one first."""

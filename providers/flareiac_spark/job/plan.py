@@ -203,6 +203,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
         unproven="SQL" if analyse else "",
         payload={
             "analyse": analyse,
+            "live": stays and all(step.effect in (Effect.LIVE, Effect.NO_EFFECT) for step in steps),
             "nonce": facts.nonce + (1 if facts.phase == "failed" or _disturbed(request) else 0),
         },
     )
