@@ -11,6 +11,7 @@ from flareiac.applying.recording import Loaded, Recording, load
 from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.settle import settle
 from flareiac.applying.staleness import Moved, moved
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.paths import render_path
@@ -20,8 +21,22 @@ from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.relocation import holds
-from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import ApplyRequest, Driver, Observation, Preflighting, Project, Question, ReadRequest, ResourceType, Unreadable
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.changes import Relation
+from flareiac.sdk.lakehouse import TableHistory
+from flareiac.sdk.provider import (
+    ApplyRequest,
+    Driver,
+    Missing,
+    Observation,
+    Preflighting,
+    Present,
+    Project,
+    Question,
+    ReadRequest,
+    ResourceType,
+    Unreadable,
+)
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease, StateStore
 
@@ -203,6 +218,7 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     identities = _identities(snapshot)
+    streamed = _streamed(plan, ports.types, identities)
     questions: list[Question] = []
     for resource in _touched(plan):
         record = snapshot.resources.get(resource.address)
@@ -212,18 +228,54 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
             recorded=record.recorded() if record else None,
             references=references_of(plan, resource, identities),
             import_id=resource.import_id,
+            history=resource.address in streamed,
         )
         if resource.address not in done:
             questions.append(Question(provider=resource.provider, type=resource.type, request=request))
+    asked = {question.request.address for question in questions}
+    questions += [_of_streamed(snapshot.resources[address]) for address in sorted(streamed & set(snapshot.resources) - asked)]
     fresh = ports.observe(questions)
     for answer in fresh.values():
         if isinstance(answer, Unreadable):
             return answer.diagnostic
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
-        return references_of(plan, resource, identities)
+        found = references_of(plan, resource, identities)
+        return {address: replace(item, history=_history(fresh.get(address)) or item.history) for address, item in found.items()}
 
     return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
+
+
+def _history(observed: Observation | None) -> TableHistory | None:
+    """What is not there yet has no past."""
+    match observed:
+        case Present(history=history):
+            return history
+        case Missing():
+            return TableHistory()
+        case _:
+            return None
+
+
+def _streamed(plan: Plan, types: Mapping[str, ResourceType], identities: Callable[[str], Attributes]) -> set[str]:
+    """What the resources that the plan touches will read as streams: whether they still can is looked at again."""
+    found: set[str] = set()
+    for resource in _touched(plan):
+        planned = resource.proposal.planned
+        if planned is not None:
+            claims = types[resource.type].claims(resource.address, planned, references_of(plan, resource, identities))
+            found.update(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM)
+    return found
+
+
+def _of_streamed(record: ResourceRecord) -> Question:
+    references = {
+        each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in record.resolved.items()
+    }
+    request = ReadRequest(
+        address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, history=True
+    )
+    return Question(provider=record.provider, type=record.type, request=request)
 
 
 def _touched(plan: Plan) -> list[PlannedResource]:

@@ -393,4 +393,15 @@ def _fingerprint(request: PlanRequest) -> Data:
         "queries": {name: item.query_id for name, item in sorted(facts.checkpoints.items())},
         "stateful operators": sorted(facts.operators),
         "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
+        "out of reach": _out_of_reach(request, facts),
     }
+
+
+def _out_of_reach(request: PlanRequest, facts: Facts) -> list[str]:
+    """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked at."""
+    desired = request.desired
+    if desired is None or not looked_at(request):
+        return []
+    fresh = _begins_one(request, desired, facts)
+    found = readable.of_generation(request, desired, facts) if fresh else readable.of_start(request, desired, facts)
+    return sorted(blocker.summary for blocker in found if blocker.code != readable.NOT_KNOWN)

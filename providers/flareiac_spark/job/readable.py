@@ -21,6 +21,7 @@ from flareiac_spark.job.positions import NotTold, Now, Position, Since, Snapshot
 from flareiac_spark.job.spec import is_finite, query_names
 
 OFFSET_GONE: Final = "FIK151"
+NOT_KNOWN: Final = "FIK152"
 _HEALTHY: Final = ("running", "idle")
 
 
@@ -213,7 +214,7 @@ def _offset_gone(request: PlanRequest, desired: Attributes, item: Streamed, stan
 
 def _not_known(request: PlanRequest, item: Streamed) -> Blocker:
     return Blocker(
-        code="FIK152",
+        code=NOT_KNOWN,
         summary=f"What {item.table} still has for a stream is not known",
         why=f"Its metadata was not read, so whether {request.address} can read what it needs as input {item.input} cannot be told.",
         ways_out=("plan without -refresh=none",),
