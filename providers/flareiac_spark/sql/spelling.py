@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from flareiac_spark.sql.durations import spelled
+from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import is_stable
 
 if TYPE_CHECKING:
@@ -24,6 +26,18 @@ _SAME_FUNCTION: Final = {
     "cardinality": "size",
     "reduce": "aggregate",
     "regexp_like": "rlike",
+    "mean": "avg",
+    "first_value": "first",
+    "any_value": "first",
+    "last_value": "last",
+    "every": "bool_and",
+    "any": "bool_or",
+    "some": "bool_or",
+    "std": "stddev_samp",
+    "stddev": "stddev_samp",
+    "variance": "var_samp",
+    "approx_percentile": "percentile_approx",
+    "array_agg": "collect_list",
 }
 """Other names of functions, for which Spark's optimizer makes the same plan."""
 
@@ -70,6 +84,8 @@ def spell(node: "exp.Expr", named: Namer) -> str:
             return f"case<{', '.join(_cases(node, named))}>"
         case exp.Anonymous():
             name = node.name.lower()
+            if name == "equal_null":
+                return f"nullsafeeq({', '.join(sorted(_arguments(node, named)))})"
             return f"{_SAME_FUNCTION.get(name, name)}({', '.join(_arguments(node, named))})"
         case exp.Alias():
             return f"{spell(node.this, named)} as {node.alias!r}"
@@ -114,7 +130,18 @@ def _bounds(part: "exp.Expr") -> "list[exp.Expr]":
     return [exp.GTE(this=part.this.copy(), expression=low.copy()), exp.LTE(this=part.this.copy(), expression=high.copy())]
 
 
+def _window(call: "exp.Anonymous", named: Namer) -> list[str]:
+    """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say so."""
+    days_count = call.name.lower() == "session_window"
+    time, *durations = call.expressions
+    texts = [spelled(each.name, days_count=days_count) if each.is_string else spell(each, named) for each in durations]
+    is_tumbling = not days_count and len(texts) == 2 and texts[0] == texts[1]
+    return [spell(time, named), *(texts[:1] if is_tumbling else texts)]
+
+
 def _arguments(call: "exp.Anonymous", named: Namer) -> list[str]:
+    if call.name.lower() in WINDOWS and call.expressions:
+        return _window(call, named)
     arguments = [spell(argument, named) for argument in call.expressions]
     return ["*"] if call.name.lower() == "count" and arguments in (["star<>"], ["1"]) else arguments
 
