@@ -61,7 +61,7 @@ def run_command(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.ERROR)
     except Exception as bug:  # noqa: BLE001 - the last resort: nobody but us should have to read a traceback
-        return _fail([_bug(bug)], arguments, ExitCode.ERROR)
+        return _fail([_unvouched(bug) or _bug(bug)], arguments, ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.DONE)
 
 
@@ -130,6 +130,28 @@ def _cancel(number: int, frame: FrameType | None) -> None:
         os._exit(int(ExitCode.CANCELLED))
     _relay()(number, frame)
     terminal.say("\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves at once.")
+
+
+def _unvouched(problem: Exception) -> Diagnostic | None:
+    """The blame of a state that carries no digest: it was edited, and nothing vouches for the shape of its parts."""
+    from flareiac.app.bench import Bench
+    from flareiac.model.damage import UNREADABLE
+
+    if os.environ.get("FLAREIAC_DEBUG") or not isinstance(problem, (*UNREADABLE, AssertionError)):
+        return None
+    try:
+        bench = Bench(root=terminal.CURRENT.root)
+        if bench.load_state().snapshot.sealed:
+            return None
+    except Exception:  # noqa: BLE001 - then the first problem is what counts
+        return None
+    what = " ".join(f"{type(problem).__name__}: {problem}".split())
+    return error(
+        "FIS001",
+        "The state cannot be understood",
+        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and a part of it has the wrong "
+        f"shape ({what}). Put back the newest intact snapshot from the history directory beside it, or restore it from a backup.",
+    )
 
 
 def _bug(problem: Exception) -> Diagnostic:

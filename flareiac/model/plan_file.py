@@ -10,6 +10,7 @@ from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
 from flareiac.model.relocation import BoundPlace, restored, stored
+from flareiac.model.shape import check
 from flareiac.sdk.changes import (
     ABSENT,
     Absent,
@@ -79,7 +80,7 @@ def decode_plan(content: bytes, where: str, root: str) -> Plan:
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
         bound = document.pop("bound")
         document = restored(document, root)
-        return Plan(
+        plan = Plan(
             lineage=document["lineage"],
             serial=document["serial"],
             workspace=document["workspace"],
@@ -109,6 +110,8 @@ def decode_plan(content: bytes, where: str, root: str) -> Plan:
             bound=tuple(map(_decode_bound, bound["places"])),
             made_in=_text(bound["root"]),
         )
+        check(plan, Plan)
+        return plan
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC plan file")) from problem
 

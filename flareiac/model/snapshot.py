@@ -78,6 +78,8 @@ class Snapshot:
     features: tuple[str, ...] = ()
     dropped: tuple[ResourceRecord, ...] = ()
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
+    sealed: bool = True
+    """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
         """What is dropped by what commands call it: its address, with its uuid where the address alone means another one too."""
@@ -170,12 +172,14 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         unknown = sorted(set(document["features"]) - KNOWN_FEATURES)
         if unknown:
             raise Damaged(where, f"it needs features that this FlareIaC does not have: {', '.join(unknown)}", _NEWER)
-        if "digest" in document and document.pop("digest") != digest(document):  # early versions wrote none
+        sealed = "digest" in document  # early versions wrote none
+        if sealed and document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was edited, or damaged", _EDITED)
         records = [decode_record(item) for item in document["resources"]]
         return Snapshot(
             lineage=_text(document["lineage"]),
             serial=int(document["serial"]),
+            sealed=sealed,
             features=tuple(document["features"]),
             resources={record.address: record for record in records},
             dropped=tuple(map(decode_record, document.get("dropped", ()))),
