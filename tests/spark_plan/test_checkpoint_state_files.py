@@ -21,10 +21,10 @@ def store(folder: Path) -> Path:
     return folder / "state" / "0" / "1"
 
 
-def archive() -> bytes:
+def archive(listed: str = "{}") -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as made:
-        made.writestr("metadata", "v1\n{}")
+        made.writestr("metadata", f"v1\n{listed}")
     return content.getvalue()
 
 
@@ -89,6 +89,21 @@ def test_rocksdb_without_a_changelog_needs_a_whole_snapshot(folder: Path, store:
     assert read_checkpoint(folder) is not None
     (store / "4.zip").write_bytes(b"")
     assert damage(folder).path == store / "4.zip"
+    (store / "4.zip").unlink()
+    assert damage(folder).path == store / "4.zip"
+
+
+def test_the_tables_that_a_snapshot_of_rocksdb_lists(folder: Path, store: Path) -> None:
+    for version in range(1, 5):
+        (store / f"{version}.delta").unlink()
+    (store / "4.zip").write_bytes(archive('{"sstFiles":[{"localFileName":"8.sst","dfsSstFileName":"8-a.sst","sizeBytes":3}]}'))
+    table = store / "SSTs" / "8-a.sst"
+    assert damage(folder).path == table
+    table.parent.mkdir()
+    table.write_bytes(b"ab")
+    assert damage(folder).why == "it has 2 bytes, and 4.zip lists it with 3"
+    table.write_bytes(b"abc")
+    assert read_checkpoint(folder) is not None
 
 
 def test_versions_with_ids_are_not_judged(folder: Path, store: Path) -> None:

@@ -2,9 +2,10 @@
 
 A store of version V needs the newest snapshot up to V (none for the empty beginning) and every change file after it. A query that has
 committed batch N goes on from version N + 1 of each store. HDFS-backed stores write ``V.snapshot`` and ``V.delta``; RocksDB stores write
-``V.zip`` and, with changelogs, ``V.changelog``. What is inside a file is not looked at: Spark's start does that.
+``V.zip``, for each version or, with ``V.changelog``, now and then; it lists files in ``SSTs``. What else is inside a file is not looked at.
 """
 
+import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -45,10 +46,8 @@ def _broken(folder: Path, version: int) -> tuple[Path, str] | None:
     if any("_" in name and not name.startswith((".", "_")) for name in sizes):
         return None  # versions with ids of their own, which the commit log names
     snapshot = _newest_snapshot(sizes, version)
-    if snapshot is not None and (why := _unfit_snapshot(folder / snapshot, sizes[snapshot])):
-        return folder / snapshot, why
-    if snapshot is not None and not any(name.endswith(_CHANGES) for name in sizes):
-        return None  # RocksDB without changelogs: whether each version has a snapshot of its own is up to Spark
+    if snapshot is not None and (unfit := _unfit_snapshot(folder / snapshot, sizes[snapshot])) is not None:
+        return unfit
     first = 1 if snapshot is None else int(snapshot.partition(".")[0]) + 1
     suffix = _suffix_of_changes(sizes)
     for number in range(first, version + 1):
@@ -65,12 +64,36 @@ def _newest_snapshot(sizes: Mapping[str, int], version: int) -> str | None:
     return max(((number, name) for number, name in found if number <= version), default=(0, None))[1]
 
 
-def _unfit_snapshot(path: Path, size: int) -> str:
+def _unfit_snapshot(path: Path, size: int) -> tuple[Path, str] | None:
     if size == 0:
-        return "it is empty, and the state is built from it"
-    if path.suffix == ".zip" and not zipfile.is_zipfile(path):
-        return "it is cut off, and the state is built from it"
-    return ""
+        return path, "it is empty, and the state is built from it"
+    if path.suffix != ".zip":
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            told = archive.read("metadata").decode() if "metadata" in archive.namelist() else ""
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return path, "it is cut off, and the state is built from it"
+    return _unfit_table(path.parent / "SSTs", told, path.name)
+
+
+def _unfit_table(folder: Path, told: str, name: str) -> tuple[Path, str] | None:
+    """The first of RocksDB's own files that a snapshot lists and that is not there as it was. ``told``: a version, then JSON."""
+    try:
+        files = json.loads(told.partition("\n")[2] or "{}").get("sstFiles") or []
+    except (ValueError, AttributeError):
+        return None  # of another release; Spark's start reads it
+    for item in files:
+        match item:
+            case {"dfsSstFileName": str(table), "sizeBytes": int(size)}:
+                path = folder / table
+                if not path.is_file():
+                    return path, f"it is not there, and {name} lists it"
+                if path.stat().st_size != size:
+                    return path, f"it has {path.stat().st_size} bytes, and {name} lists it with {size}"
+            case _:
+                pass
+    return None
 
 
 def _suffix_of_changes(sizes: Mapping[str, int]) -> str:
