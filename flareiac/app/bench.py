@@ -179,7 +179,7 @@ def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -
     found: list[Given | Source] = []
     for kind, text in arguments.items:
         if kind == "file":
-            source = read_file(root / text, text, diagnostics)
+            source = read_file(root / text, text, diagnostics, pipes=True)
             found += [source] if source else []
             continue
         name, separator, value = text.partition("=")

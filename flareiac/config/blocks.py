@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
+from flareiac.config.files import SUFFIX
 from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
 from flareiac.kernel.sources import Span
@@ -144,11 +146,13 @@ def _put_local(module: Module, attribute: AttributeNode, diagnostics: Diagnostic
 
 
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:
+    overriding = any(PurePath(span.path).name.removesuffix(SUFFIX).endswith(("_override", "override")) for span in (first, second))
+    override = " A file of overrides is read like any other file here: blocks are never merged." if overriding else ""
     diagnostics.add(
         Diagnostic(
             code="FIC015",
             summary=f"{what} is declared twice",
-            detail=f"It was declared first at {first}. Each name stands for one thing in a module: rename or remove one of them.",
+            detail=f"It was declared first at {first}. Each name stands for one thing in a module: rename or remove one of them.{override}",
             subject=second,
             related=(Related(span=first, message="first declared here"),),
         )

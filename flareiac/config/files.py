@@ -1,5 +1,6 @@
 """Which files make up a module, and their texts. Touches the file system."""
 
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     for name in names:
         if name.endswith(".flare.hcl.json"):
             diagnostics.error("FIC003", f"{name} can not be read yet", "HCL's JSON syntax is not supported yet; write the same in HCL.")
+        elif meant := _meant(name):
+            diagnostics.warning("FIC006", f"{name} is not read", f"{meant} Rename it, or move it out of this directory.")
     if not configuration and not diagnostics.has_errors:
         diagnostics.error(
             "FIC002",
@@ -45,6 +48,16 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     )
 
 
+def _meant(name: str) -> str | None:
+    """What a file that is left out looks like, or None."""
+    lower = name.lower()
+    if lower.endswith((".flare.json", ".flare", SUFFIX)) and not name.endswith(SUFFIX):
+        return f"Only files whose names end in {SUFFIX} are configuration."
+    if lower.endswith((".vars.json", ".auto.vars")) or (lower.endswith((".auto.vars.hcl", "flareiac.vars.hcl")) and name != lower):
+        return "Only flareiac.vars.hcl and files whose names end in .auto.vars.hcl are read as variables without being asked for."
+    return None
+
+
 def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
     """The files of a directory; a link that leads nowhere is one of them, for what it should hold must not be taken for removed."""
     try:
@@ -54,9 +67,14 @@ def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
         return []
 
 
-def read(path: Path, name: str, diagnostics: Diagnostics) -> Source | None:
-    """One file's text, or None with a complaint."""
+def read(path: Path, name: str, diagnostics: Diagnostics, *, pipes: bool = False) -> Source | None:
+    """One file's text, or None with a complaint. A device may have no end, and a pipe (``pipes``) is read only where it was asked for."""
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
+            what = "a directory" if path.is_dir() else "a device, a pipe or a socket"
+            diagnostics.error("FIC007", f"{name} is not a plain file", f"It is {what}. Put the text itself there.")
+            return None
         return Source(name, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
         diagnostics.error("FIC004", f"{name} is not UTF-8 text", f"The byte at offset {problem.start} does not belong to any character.")

@@ -91,6 +91,10 @@ def imports(
     found: list[Import] = []
     for block in blocks:
         to, name = block.body.attribute("to"), block.body.attribute("id")
+        if (several := block.body.attribute("for_each") or block.body.attribute("count")) is not None:
+            why = "Write an import block for each object: its id says which one becomes which instance."
+            diagnostics.error("FIC073", f"{several.name} of an import block is not supported yet", why, subject=several.name_span)
+            continue
         if to is None or name is None or len(block.body.attributes) > 2 or block.body.blocks:
             diagnostics.error(
                 "FIC073", "An import block takes to and id", 'Write to = table.orders and id = "...".', subject=block.header_span

@@ -76,11 +76,13 @@ def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diag
     found: dict[str, _Found] = {}
     for key, text in inputs.environment.items():
         name = key.removeprefix("FLAREIAC_VAR_")
-        if name != key and name in blocks:
+        if name != key and name in blocks and _is_text(text, name, f"environment variable {key}", diagnostics):
             found[name] = _Found(value=None, text=text, origin=f"environment variable {key}")
     for item in (*inputs.files, *inputs.given):
         if isinstance(item, Source):
             _read_file(item, blocks, scope, found, diagnostics)
+        elif not _is_text(item.name + item.text, item.name, item.origin, diagnostics):
+            continue
         elif item.name in blocks:
             found[item.name] = _Found(value=None, text=item.text, origin=item.origin)
         else:
@@ -90,6 +92,19 @@ def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diag
                 f'It comes from {item.origin}. Declare it: variable "{item.name}" {{}}, or leave it out.{did_you_mean(item.name, blocks)}',
             )
     return found
+
+
+def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> bool:
+    """Whether a text from outside is one; Python keeps bytes that are no UTF-8 as halves of surrogate pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        shown = name.encode(errors="replace").decode()
+        diagnostics.error(
+            "FIC032", f'The value of the variable "{shown}" is not UTF-8 text', f"It comes from {origin.encode(errors='replace').decode()}."
+        )
+        return False
+    return True
 
 
 def _read_file(source: Source, blocks: Mapping[str, BlockNode], scope: Scope, found: dict[str, _Found], diagnostics: Diagnostics) -> None:

@@ -272,7 +272,7 @@ class Builder:
         self.lengthen(source, tail.end)
         inside = tail.steps
         if not tail.full:
-            if isinstance(source, Splat) and source.end == tail.start and self.text[source.end - 1] == "*":
+            if isinstance(source, Splat) and self.text.startswith(".", source.source.end):
                 self.complain("FIL016", "Nested splat", "A splat inside of .* is not possible; use [*].", tail.start, tail.end)
             inside = inside[: next((index for index, step in enumerate(inside) if step.bracketed), len(inside))]
         steps = tuple(step.key if step.name is None else step.name for step in inside)

@@ -6,7 +6,7 @@ from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.types import AnyType
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.functions.signature import Builtin, FunctionError, Parameter
+from flareiac.lang.functions.signature import LONGEST_TEXT, MOST_ELEMENTS, Builtin, FunctionError, Parameter
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import Call, Expression, Node
 from flareiac.lang.values import Symbols, Value, boolean, contains_sensitive, unknown, unmark
@@ -103,7 +103,7 @@ def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: lis
     if not is_known:
         return unknown(function.returns(tuple(ready))).with_sensitive(marked)
     try:
-        return function.call(*ready).with_sensitive(marked)
+        return _bounded(function.call(*ready)).with_sensitive(marked)
     except ArithmeticError:
         return evaluator.fail(expr, "FIL123", f"Error in {function.name}()", "The result is too large for a number.")
     except (FunctionError, ConversionError) as error:
@@ -113,6 +113,15 @@ def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: lis
         if marked:
             message = "One of the arguments is sensitive, so that the reason is not shown."
         return evaluator.fail(node, "FIL123", f"Error in {function.name}()", message.rstrip(".") + ".", expr)
+
+
+def _bounded(result: Value) -> Value:
+    """The result, where it is not too large to go on with. Raises ``FunctionError``."""
+    if isinstance(result.raw, str) and len(result.raw) > LONGEST_TEXT:
+        raise FunctionError(f"the result has more than {LONGEST_TEXT:,} characters")
+    if isinstance(result.raw, tuple) and len(result.raw) > MOST_ELEMENTS:
+        raise FunctionError(f"the result has more than {MOST_ELEMENTS:,} elements")
+    return result
 
 
 def _prepared(evaluator: Evaluating, expr: Call, function: Builtin, value: Value, node: Node, parameter: Parameter) -> Value | None:

@@ -24,6 +24,7 @@ from flareiac.kernel.types import (
 from flareiac.lang import operators
 from flareiac.lang.call import call_function
 from flareiac.lang.conversion import ConversionError, convert, named, unify
+from flareiac.lang.functions.signature import LONGEST_TEXT
 from flareiac.lang.operators import OperatorError
 from flareiac.lang.references import references
 from flareiac.lang.scope import Scope
@@ -491,7 +492,7 @@ class Evaluator:
 
     def joined(self, parts: tuple[TemplatePart, ...], context: Node) -> Value:
         texts: list[str] = []
-        marked, is_known = False, True
+        marked, is_known, length = False, True, 0
         for part in parts:
             value = self.part(part, context)
             marked = marked or value.sensitive
@@ -499,9 +500,16 @@ class Evaluator:
                 is_known = False
             else:
                 texts.append(value.raw)
+                length += len(value.raw)
+            if length > LONGEST_TEXT:
+                self.too_long(context)
+                return unknown(STRING).with_sensitive(marked)
         if not is_known:
             return unknown(STRING).with_sensitive(marked)
         return Value(STRING, "".join(texts), marked)
+
+    def too_long(self, node: Node) -> None:
+        self.fail(node, "FIL112", "The text is too long", f"A text has up to {LONGEST_TEXT:,} characters.")
 
     def part(self, part: TemplatePart, context: Node) -> Value:
         match part:
@@ -537,7 +545,13 @@ class Evaluator:
         source, items = self.for_items(part)
         if items is None:
             return unknown(STRING).with_sensitive(source.sensitive)
-        values = [self.bound(part, source, key, value).joined(part.body, part) for key, value in items]
+        values, length = list[Value](), 0
+        for key, value in items:
+            values.append(self.bound(part, source, key, value).joined(part.body, part))
+            length += len(values[-1].raw) if isinstance(values[-1].raw, str) else 0
+            if length > LONGEST_TEXT:
+                self.too_long(part)
+                return unknown(STRING).with_sensitive(source.sensitive)
         marked = source.sensitive or any(value.sensitive for value in values)
         if any(value.raw is UNKNOWN for value in values):
             return unknown(STRING).with_sensitive(marked)

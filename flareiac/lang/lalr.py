@@ -96,6 +96,9 @@ def _reached(table: Table, below: int, origin: str, kind: str) -> int:
 _EXPRESSION_STARTS: Final = frozenset({"LPAR", "LSQB", "DBLQUOTE", "INT_LITERAL"})
 
 
+_APART: Final = "Each attribute stands on a line of its own, without a comma; a block on one line takes one attribute."
+
+
 def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTrouble:
     """The sentence for a terminal that fits nowhere."""
     wants_value = actions.keys() >= _EXPRESSION_STARTS
@@ -118,6 +121,8 @@ def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTro
         return _trouble(token, "Unexpected :", "Attributes are written name = value.")
     if token.kind == "EQ" and "DOUBLE_EQ" in actions:
         return _trouble(token, "Unexpected =", "To compare two values, write ==. To set an attribute, begin a new line.")
+    if token.kind == "COMMA" and "RBRACE" in actions and "COMMA" not in actions:
+        return _trouble(token, "Unexpected ,", _APART)
     if token.kind == "LBRACE" and "EQ" not in actions and "COMMA" not in actions:
         return _trouble(token, "Unexpected {", "A block or an object can not begin here.")
     return _trouble(token, f"Unexpected {shown}", "It does not fit here." + _wanted(actions))

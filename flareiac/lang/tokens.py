@@ -278,7 +278,7 @@ class _Reader:
             case _ if rest[:1] in "&|":
                 return SyntaxTrouble("FIL002", f"Unexpected {rest[:1]}", 'Logical operators are "&&" and "||".', at, at + 1)
             case _:
-                return SyntaxTrouble("FIL002", f"Invalid character {rest[:1]!r}", "HCL has no meaning for it here.", at, at + 1)
+                return SyntaxTrouble("FIL002", f"Invalid character {rest[:1]!r}", _meaningless(rest[:1]), at, at + 1)
 
     def finish(self) -> list[Token]:
         if self.open:
@@ -297,3 +297,8 @@ class _Reader:
 def tokenize(text: str) -> list[Token]:
     """The terminals of a text. Raises ``SyntaxTrouble``."""
     return _Reader(text).run()
+
+
+def _meaningless(character: str) -> str:
+    apart = " Each attribute stands on a line of its own." if character == ";" else ""
+    return f"HCL has no meaning for it here.{apart}"

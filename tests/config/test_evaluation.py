@@ -1,5 +1,6 @@
 """From HCL to desired resources: names, instances, references, meta-arguments; and what is complained of, where."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -313,3 +314,71 @@ def test_columns_branches_and_tags_are_called_what_they_are_called(evaluate: Eva
     found = evaluate.good(table("t", text)).desired.resources["table.t"].attributes
     assert "an amount" in found["columns"]
     assert set(found["branch"]) == {"a b/c"}
+
+
+def test_values_from_outside_are_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text('variable "a" {}\nvariable "b" {}\n', encoding="utf-8")
+    diagnostics = Diagnostics()
+    broken = b"x\xff".decode(errors="surrogateescape")
+    inputs = Inputs(environment={"FLAREIAC_VAR_a": broken}, given=[Given(name="b", text=broken, origin="-var b")])
+    load(Project(root=tmp_path, lineage="l"), installed().registry, lambda _files: inputs, _nothing, diagnostics)
+    assert [item.code for item in diagnostics][:2] == ["FIC032", "FIC032"]
+    str([item.detail for item in diagnostics]).encode()
+
+
+@pytest.mark.parametrize("name", ["main.flare.json", "main.FLARE.HCL", "main.flare", "x.vars.json", "FlareIaC.vars.hcl"])
+def test_a_file_that_looks_like_one_of_a_project_and_is_not_read_is_told(evaluate: Evaluator, name: str) -> None:
+    (evaluate.root / name).write_text("{}")
+    (found,) = evaluate('output "x" { value = 1 }\n')[1]
+    assert (found.code, found.severity) == ("FIC006", Severity.WARNING)
+    assert name in found.summary
+
+
+@pytest.mark.parametrize("name", ["README.md", "a.hcl", "notes.json", "flareiac.vars.hcl", "x.auto.vars.hcl", "a.flare.hcl~"])
+def test_other_files_are_passed_over(evaluate: Evaluator, name: str) -> None:
+    (evaluate.root / name).write_text("")
+    assert not evaluate.codes('output "x" { value = 1 }\n')
+
+
+@pytest.mark.parametrize("name", ["x.flare.hcl", "x.auto.vars.hcl"])
+def test_only_plain_files_are_read(evaluate: Evaluator, name: str) -> None:
+    os.mkfifo(evaluate.root / "pipe")
+    for target, code in (("/dev/zero", "FIC007"), ("pipe", "FIC007"), ("nothing", "FIC005")):
+        (evaluate.root / name).unlink(missing_ok=True)
+        (evaluate.root / name).symlink_to(target)
+        assert evaluate.codes('output "x" { value = 1 }\n') == [code]
+    (evaluate.root / name).unlink()
+    (found,) = evaluate('output "x" { value = file("pipe") }\n')[1]
+    assert "not a plain file" in found.detail
+
+
+def test_blocks_of_an_override_file_are_not_merged_and_it_says_so(evaluate: Evaluator) -> None:
+    (evaluate.root / "main_override.flare.hcl").write_text('output "x" { value = 2 }\n')
+    (found,) = evaluate('output "x" { value = 1 }\n')[1]
+    assert "never merged" in found.detail
+
+
+def test_an_import_block_with_for_each_says_that_it_is_not_there_yet(evaluate: Evaluator) -> None:
+    (found,) = evaluate(table("t") + 'import {\n for_each = toset(["a"])\n to = table.t\n id = each.key\n}\n')[1]
+    assert found.summary == "for_each of an import block is not supported yet"
+
+
+@pytest.mark.parametrize(
+    "grow",
+    [
+        '"${BEFORE}${BEFORE}${BEFORE}${BEFORE}${BEFORE}${BEFORE}${BEFORE}${BEFORE}"',
+        'join("", [for i in range(8) : BEFORE])',
+        'replace("aaaaaaaa", "a", BEFORE)',
+        'format("%s%s%s%s%s%s%s%s", BEFORE, BEFORE, BEFORE, BEFORE, BEFORE, BEFORE, BEFORE, BEFORE)',
+        '"%{ for i in range(8) }${BEFORE}%{ endfor }"',
+        "flatten([for i in range(8) : [BEFORE]])",
+        "concat([], [for i in range(8) : BEFORE]...)",
+        "jsonencode([for i in range(8) : BEFORE])",
+    ],
+)
+def test_a_value_that_grows_in_each_step_ends_in_a_complaint(evaluate: Evaluator, grow: str) -> None:
+    first = '["x"]' if "concat" in grow else '"xxxxxxxx"'
+    steps = "".join(f" a{index + 1} = {grow.replace('BEFORE', f'local.a{index}')}\n" for index in range(12))
+    _, diagnostics = evaluate(f"locals {{\n a0 = {first}\n{steps}}}\n")
+    (found,) = diagnostics
+    assert "has up to" in found.detail or "has more than" in found.detail

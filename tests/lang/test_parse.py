@@ -87,3 +87,18 @@ def test_items_around_an_error_are_read() -> None:
 def test_quoted_text_means_what_it_says() -> None:
     body, _ = parsed('a = "tab\\t quote\\" uni\\u00e9 $${x}"\n')
     assert literal_text(body.attributes[0].expr) == 'tab\t quote" unié ${x}'
+
+
+@pytest.mark.parametrize("text", ['x "a" { a = 1, b = 2 }', "x {\n y { a = [1], b = 2 }\n}", "a = 1, b = 2", "x {\n a = 1, b = 2\n}"])
+def test_a_comma_between_attributes_is_told_what_stands_there_instead(text: str) -> None:
+    diagnostics = Diagnostics()
+    parse_file(Source("x", text + "\n"), diagnostics, cache=False)
+    (found,) = diagnostics
+    assert "a block on one line takes one attribute" in found.detail
+
+
+@pytest.mark.parametrize("text", ["a = b.*.c.*.d", "a = b.*.*", "a = b.*.c.*"])
+def test_a_splat_inside_of_an_attribute_splat_is_refused(text: str) -> None:
+    diagnostics = Diagnostics()
+    parse_file(Source("x", text + "\n"), diagnostics, cache=False)
+    assert [item.code for item in diagnostics] == ["FIL016"]

@@ -26,6 +26,8 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
     def read(path: Value) -> Value:
         found = inside(path.raw)
         try:
+            if found.exists() and not found.is_file():
+                raise FunctionError(f"{path.raw!r} is not a plain file", 0)
             return string(found.read_bytes().decode())
         except UnicodeDecodeError:
             raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None

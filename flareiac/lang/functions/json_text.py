@@ -2,38 +2,60 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import chain, repeat
 from typing import Any
 
 from flareiac.kernel.types import NUMBER
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import LONGEST_TEXT, FunctionError
 from flareiac.lang.values import Resource, Symbols, Value, boolean, null, number_text, object_value, string, tuple_value, written_number
 
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\x7f"})
 
 
 def json_text(value: Value) -> str:
-    """The JSON of a known value."""
+    """The JSON of a known value. Raises ``FunctionError``."""
+    parts: list[str] = []
+    length = 0
+    for part in _written(value):
+        parts.append(part)
+        length += len(part)
+        if length > LONGEST_TEXT:  # a small value may hold one part many times over
+            raise FunctionError(f"the result has more than {LONGEST_TEXT:,} characters")
+    return "".join(parts)
+
+
+def _written(value: Value) -> Iterator[str]:
     match value.raw:
         case None:
-            return "null"
+            yield "null"
         case bool():
-            return "true" if value.raw else "false"
+            yield "true" if value.raw else "false"
         case Decimal():
-            return number_text(value.raw)
+            yield number_text(value.raw)
         case str():
-            return json.dumps(value.raw, ensure_ascii=False).translate(_ESCAPES)
+            yield _quoted(value.raw)
         case tuple():
-            return "[" + ",".join(json_text(item) for item in value.raw) + "]"
+            for before, item in zip(chain("[", repeat(",")), value.raw, strict=False):
+                yield before
+                yield from _written(item)
+            yield "]" if value.raw else "[]"
         case Mapping():
-            return "{" + ",".join(f"{json_text(string(name))}:{json_text(value.raw[name])}" for name in sorted(value.raw)) + "}"
+            for before, name in zip(chain("{", repeat(",")), sorted(value.raw), strict=False):
+                yield f"{before}{_quoted(name)}:"
+                yield from _written(value.raw[name])
+            yield "}" if value.raw else "{}"
         case Resource(address):
             raise FunctionError(f"{address} is a resource; encode the attributes that are needed")
         case Symbols(name):
             raise FunctionError(f"{name} alone is no value")
         case _:
             raise FunctionError("the value is not known")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
 
 
 def from_json_text(text: str) -> Value:

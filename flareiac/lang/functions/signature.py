@@ -2,9 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from flareiac.kernel.types import Type
 from flareiac.lang.values import Value
+
+LONGEST_TEXT: Final = 16 * 1024 * 1024
+"""Characters of one text, and MOST_ELEMENTS of one list: a value that doubles in each of a few steps must not fill the memory."""
+MOST_ELEMENTS: Final = 1_000_000
 
 
 class FunctionError(Exception):
