@@ -16,7 +16,12 @@ SCHEMA: Final = Block(
         "master": Attribute(
             type=STRING, description="Spark's master URL: local[N].", default="local[*]", effect="restarts the application"
         ),
-        "conf": Attribute(type=SETTINGS, description="Spark settings of the application.", effect="restarts the application"),
+        "conf": Attribute(
+            type=SETTINGS,
+            description="Spark settings of the application. A local one shuffles into as many partitions as it has cores unless "
+            "spark.sql.shuffle.partitions is set.",
+            effect="restarts the application",
+        ),
         "packages": Attribute(
             type=ListType(STRING),
             description="Further Maven coordinates; those that declared catalogs need are added.",

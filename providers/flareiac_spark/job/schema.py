@@ -137,7 +137,8 @@ SCHEMA: Final = Block(
         "stability": Attribute(
             type=_STABILITY,
             description='When an apply calls it stable, and what becomes of it otherwise: { within = "2m", on_failure = "leave" }, or '
-            '"rollback" to the last stable definition.',
+            '"rollback" to the last stable definition. A query that is at work on its first batch after within counts as applied, '
+            "with a warning.",
             effect="state only",
         ),
         "health": Attribute(
