@@ -18,6 +18,7 @@ from flareiac.planning.neighbours import occupied
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
 from flareiac.planning.reactions import stopping_for, with_reactions
+from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.sdk.changes import Action, Claim, Proposal
 from flareiac.sdk.provider import Observation, Project, ResourceType
@@ -91,6 +92,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     diagnostics.extend(_complaints([item for address, item in unplanned.items() if address in selected], inputs, options))
     planned = with_reactions({address: item for address, item in planned.items() if address in selected}, running)
     _check_budget(planned, options, diagnostics)
+    if not options.destroy:
+        diagnostics.extend(relabelled(planned))
     diagnostics.extend(unmatched)
     duties = _duties(inputs, options, planned, references, diagnostics)
     due = tuple(item for item in duties if item.duty.due)

@@ -14,7 +14,7 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Blocker, Claim, Disturbance, Proposal
 from flareiac.sdk.lakehouse import TableHistory
-from flareiac.sdk.provider import Kind, Missing, Observation, PlanRequest, Present, Project, ResourceType, Unreadable
+from flareiac.sdk.provider import Kind, Leaving, Missing, Observation, PlanRequest, Present, Project, ResourceType, Unreadable
 from flareiac.sdk.references import Resolved
 
 
@@ -172,6 +172,15 @@ def _request(context: Context, case: Case) -> PlanRequest:
         protected=_protects(case),
         disturbances=context.disturbances.get(case.address, ()),
         claims=_claims_of_others(context, case),
+        leaving=_leaving(context, case) if desired is None else (),
+    )
+
+
+def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
+    return tuple(
+        Leaving(type=record.type, recorded=record.recorded(), destroy_object=bool(removal_requested(context, address)))
+        for address, record in context.snapshot.resources.items()
+        if address != case.address and (context.destroy or address not in context.desired.resources)
     )
 
 
@@ -262,7 +271,9 @@ def _kept(context: Context, case: Case, proposal: Proposal) -> Proposal:
     recorded = case.record.attributes if case.record else {}
     if proposal.action is not Action.DELETE or "on_destroy" not in recorded or removal_requested(context, case.address) is not False:
         return proposal
-    return replace(proposal, action=Action.FORGET, steps=(), changes=(), disturbs=(), reasons=("its removed block keeps the object",))
+    return replace(
+        proposal, action=Action.FORGET, steps=(), changes=(), blockers=(), disturbs=(), reasons=("its removed block keeps the object",)
+    )
 
 
 def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:

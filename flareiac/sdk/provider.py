@@ -122,6 +122,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """A recorded resource that is no longer declared; ``destroy_object`` as in ``PlanRequest``."""
+
+    type: str
+    recorded: Recorded
+    destroy_object: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a ``removed`` block asked
     for destruction. ``importing``: an ``import`` block named this object, so that adopting it is wanted. ``replace``: asked for by name.
@@ -143,6 +152,8 @@ class PlanRequest:
     """What changes of other resources ask of this one while it runs (the core asks the planner a second time when there are any)."""
     claims: tuple[Claim, ...] = ()
     """What other declared resources do with this one and with what it refers to directly."""
+    leaving: tuple[Leaving, ...] = ()
+    """Of a resource that is no longer declared: the others of which the same is true."""
 
 
 class Planner(Protocol):

@@ -44,10 +44,18 @@ def test_a_foreign_one_needs_an_import(lake: Lake) -> None:
 
 def test_one_with_tables_is_not_dropped(lake: Lake) -> None:
     lake.apply(ADDRESS, {"on_destroy": "drop"})
+    planned = lake.plan(ADDRESS, None)
     lake.apply("table.t", {"namespace": "sales", "column": columns(id="long")})
-    outcome = lake.carry_out(ADDRESS, lake.plan(ADDRESS, None))
+    outcome = lake.carry_out(ADDRESS, planned)
     assert isinstance(outcome, NotApplied)
     assert outcome.diagnostics[0].code == "FII042"
+
+
+def test_a_plan_names_the_tables_that_keep_one_from_being_dropped(lake: Lake) -> None:
+    lake.apply(ADDRESS, {"on_destroy": "drop"})
+    lake.apply("table.t", {"namespace": "sales", "column": columns(id="long")})
+    blocker = lake.plan(ADDRESS, None).blockers[0]
+    assert (blocker.code, "It holds t, and" in blocker.why) == ("FII042", True)
 
 
 def test_one_that_was_made_without_a_word_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

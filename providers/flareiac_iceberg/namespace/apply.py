@@ -6,7 +6,7 @@ from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Ob
 from flareiac.sdk.references import References
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
 from flareiac_iceberg.catalog.namespaces import ensure_namespace
-from flareiac_iceberg.catalog.pointers import namespace_properties
+from flareiac_iceberg.catalog.pointers import namespace_properties, tables_in
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
 
@@ -29,6 +29,8 @@ class NamespaceDriver:
             catalog = _catalog(frame, request.references)
             _check_import(request, catalog, frame)
             found = namespace_properties(catalog, frame["name"])
+            leaving = request.desired is None and found is not None
+            held = {"tables": sorted(tables_in(catalog, frame["name"]) or ())} if leaving else {}
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         if found is None:
@@ -37,7 +39,7 @@ class NamespaceDriver:
         declared = {*_BY_OTHERS, *(frame["properties"] or {}), *((request.desired or {}).get("properties") or {})}
         return Present(
             attributes=dict(frame) | {"properties": properties},
-            identity={"created_by": found.get("flareiac.created-by")},
+            identity={"created_by": found.get("flareiac.created-by")} | held,
             unmanaged=tuple(f'property "{name}"' for name in properties if frame["properties"] is not None and name not in declared),
         )
 

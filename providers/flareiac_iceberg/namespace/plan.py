@@ -1,11 +1,14 @@
 """What apply would do with a namespace. Pure."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import PlanRequest, Present, Recorded
+
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,35 @@ def _removal(request: PlanRequest, recorded: Recorded) -> Proposal:
         return Proposal(action=Action.FORGET, planned=None, drift=("the namespace was dropped outside of FlareIaC",))
     if recorded.attributes["on_destroy"] == "retain" and not request.destroy_object:
         return Proposal(action=Action.FORGET, planned=None, reasons=("on_destroy is retain: the namespace stays",))
+    if blocker := _not_empty(request, recorded, request.observed):
+        return Proposal(action=Action.DELETE, planned=None, blockers=(blocker,), fingerprint={"namespace": "present"}, payload={})
     step = Step(text="drop the namespace", effect=Effect.METADATA, why="Only when it is empty.")
     return Proposal(action=Action.DELETE, planned=None, steps=(step,), fingerprint={"namespace": "present"}, payload={})
+
+
+def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> Blocker | None:
+    """Why it cannot be dropped: tables that this plan does not drop."""
+    own = (recorded.attributes["catalog"], recorded.attributes["name"])
+    going = {
+        item.recorded.attributes["name"]
+        for item in request.leaving
+        if item.type == "table"
+        and (item.recorded.attributes["catalog"], item.recorded.attributes["namespace"]) == own
+        and (item.destroy_object or item.recorded.attributes["on_destroy"] != "retain")
+    }
+    staying = [name for name in observed.identity.get("tables") or () if name not in going]
+    if not staying:
+        return None
+    more = f" and {len(staying) - _SHOWN} more" if len(staying) > _SHOWN else ""
+    return Blocker(
+        code="FII042",
+        summary=f"the namespace {recorded.attributes['name']} is not empty",
+        why=f"It holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops only empty namespaces.",
+        ways_out=(
+            "drop or move these tables first",
+            f"forget the namespace, and keep it:\nremoved {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}",
+        ),
+    )
 
 
 def _creation(request: PlanRequest, desired: Attributes) -> Proposal:

@@ -165,6 +165,8 @@ def _column_text(record: Attributes, path: str) -> Data:
 
 
 def _note(change: AttributeChange) -> str:
+    if change.path[0] == "column" and change.path[-1] == "type":
+        return Effect.IRREVERSIBLE  # a type only gets wider; anything else is refused
     match change.path[0]:
         case "on_destroy":
             return "kept in the state only"
