@@ -110,3 +110,13 @@ def test_a_plan_says_that_a_column_captures_a_name(tmp_path: Path, job: str, com
     found = proposal(after, before, running(committed=committed))
     assert [item.code for item in found.blockers] == ["FIK063"] * blocked
     assert found.action is Action.UPDATE
+
+
+def test_a_plan_says_that_a_star_takes_columns_in_another_order(tmp_path: Path) -> None:
+    star = JOB.replace("SELECT ts, id * 2 AS net, net + 1 AS gross FROM orders", "SELECT ts, hash(*) AS gross FROM orders")
+    named = star.replace("hash(*)", "hash(id, region)")
+    turned = ('column "region" { type = "string" }\n  column "unread"', 'column "unread" { type = "string" }\n  column "region"')
+    for job, blocked in ((star, True), (named, False)):
+        before, after = loaded(LAKE + job, tmp_path), loaded(LAKE.replace(*turned) + job, tmp_path)
+        found = proposal(after, before, running(operators=("stateStoreSave",)))
+        assert [item.code for item in found.blockers] == ["FIK063"] * blocked

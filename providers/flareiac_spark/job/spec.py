@@ -17,7 +17,7 @@ from flareiac_spark.engine.spec import checked_conf
 from flareiac_spark.job import foreign_tables, rules
 from flareiac_spark.job.code import declared_code, python_step
 from flareiac_spark.places import folder_of_pattern
-from flareiac_spark.sql.relations import columns_given, columns_read
+from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
 from flareiac_spark.stream.spec import columns_of, files_place, table_columns, watermark_of
 
 POSITIONAL: Final = ("csv",)
@@ -169,7 +169,8 @@ def _inputs(declared: Attributes, steps: Attributes, references: References, pro
         elif isinstance(item.get("table"), Reference):
             columns = table_columns(item["table"], references)
             read = columns_read(queries, name, [column["name"] for column in columns]) if queries else None
-            found[name] = {"kind": "table", "table": item["table"], "columns": column_texts(_kept(columns, read))}
+            order = _order(columns) if stars_over(queries, name) else {}
+            found[name] = {"kind": "table", "table": item["table"], "columns": column_texts(_kept(columns, read)), **order}
         elif item.get("files"):
             found[name] = _files_input(name, item["files"], references, project, diagnostics)
     return found
@@ -192,7 +193,12 @@ def _stream_input(name: str, reference: Reference, queries: Sequence[str], refer
         "columns": column_texts(_kept(columns, None if ordered else read)),
         "watermark": watermark,
     }
-    return {**found, "column_order": [column["name"] for column in columns]} if ordered else found
+    return {**found, **_order(columns)} if ordered or stars_over(queries, name) else found
+
+
+def _order(columns: Sequence[Attributes]) -> Attributes:
+    """What files without names, and stars, mind: equal maps say nothing of it."""
+    return {"column_order": [column["name"] for column in columns]}
 
 
 def _kept(columns: Sequence[Attributes], read: frozenset[str] | None) -> list[Attributes]:

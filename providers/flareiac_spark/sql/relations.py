@@ -50,6 +50,11 @@ def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> f
     return everything & frozenset(names) or everything
 
 
+def stars_over(steps: Sequence[str], relation: str) -> bool:
+    """Whether some step may take the columns of a relation as they come, so that their order counts."""
+    return any(tree is None or _stars_over(tree, relation) for tree in map(parsed, steps))
+
+
 def _names(tree: "exp.Expr") -> set[str]:
     """Every identifier inside expressions: more than the columns, never less."""
     from sqlglot import exp
