@@ -118,6 +118,13 @@ def test_another_spelling_of_a_known_setting_is_an_error(name: str, place: str, 
     assert "Write spark.sql" in found.diagnostics[0].detail
 
 
+def test_the_name_of_a_setting_is_not_spelled_in_another_way(tmp_path: Path) -> None:
+    conf = 'checkpoint = checkpoint.x\n  conf = { "spark.sql.timestampType" = "TIMESTAMP_NTZ" }'
+    after = loaded((LAKE + STATEFUL).replace("checkpoint = checkpoint.x", conf), tmp_path)
+    blocker = proposal(after, loaded(LAKE + STATEFUL, tmp_path), running(operators=AGGREGATES)).blockers[0]
+    assert blocker.why.startswith("spark.sql.timestampType: ")
+
+
 def test_the_token_of_one_job_fits_no_other(tmp_path: Path) -> None:
     """One setting of the engine changes several jobs, each of which needs a word of its own."""
     both = STATEFUL + STATEFUL.replace('job "x"', 'job "y"').replace("checkpoint.x", "checkpoint.y") + 'checkpoint "y" {}\n'

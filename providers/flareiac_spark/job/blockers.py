@@ -68,7 +68,7 @@ def _mixed(
 ) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
-    told = [f"{change.text[:1].upper()}{change.text[1:]}: {_shown(change)}{change.why}" for change in mixed]
+    told = [f"{_begun(change.text)}: {_shown(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded["accept_result_change"])
     accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{word}"'
     stale = desired["accept_result_change"]
@@ -81,6 +81,11 @@ def _mixed(
         why="\n".join(told),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
     )
+
+
+def _begun(text: str) -> str:
+    """As the beginning of a sentence; a setting's name stays as it is written."""
+    return text if text.startswith("spark.") else f"{text[:1].upper()}{text[1:]}"
 
 
 def _shown(change: Mixed) -> str:
