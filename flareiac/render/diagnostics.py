@@ -100,7 +100,7 @@ def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: S
         attribute = f", attribute {printable(render_path(item.attribute))}" if item.attribute else ""
         lines.append(f"  with {printable(item.address)}{attribute}{',' if item.subject else ''}")
     if item.subject:
-        lines += _at(item.subject, item.context, {} if item.hide_source else sources, width, style)
+        lines += _at(item, item.subject, sources, width, style)
     if item.values:
         lines += ["    ├────────────────", *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values)]
     for other in item.related:
@@ -108,13 +108,14 @@ def _place(item: Diagnostic, sources: Mapping[str, Source], width: int, style: S
     return ["", *lines] if lines else []
 
 
-def _at(span: Span, context: Span | None, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+def _at(item: Diagnostic, span: Span, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
     source = sources.get(span.path)
     if source is None:
         return [f"  on {printable(span.path)} line {span.start.line}"]
     block = enclosing_block(source, span)
     inside = f", in {printable(block)}" if block else ""
-    return [f"  on {printable(span.path)} line {span.start.line}{inside}:", *_code(source, span, context, width, style)]
+    place = f"  on {printable(span.path)} line {span.start.line}{inside}"
+    return [place] if item.hide_source else [f"{place}:", *_code(source, span, item.context, width, style)]
 
 
 def _related(other: Related, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:

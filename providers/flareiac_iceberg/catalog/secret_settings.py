@@ -3,7 +3,7 @@
 import re
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import holds_secret, is_secret
@@ -17,7 +17,7 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
     found = references.get(value.address) if isinstance(value, Reference) else None
     if found is None or found.type != "secret":
         name = str(attribute[-1])
-        diagnostics.error("FII100", f"{name} must be a reference to a secret", _advice(attribute, name))
+        diagnostics.add(_hidden(f"{name} must be a reference to a secret", _advice(attribute, name), attribute))
         return None
     return str(found.attributes["reference"])
 
@@ -50,8 +50,7 @@ def _property(name: str, item: Data, others: Attributes, references: References,
     text = str(item)
     secret = text and is_secret(name) and not _names_key(name, text, others)
     if is_reference(text) or secret or holds_secret(text):
-        # Without the place: the lines that are shown for it would show the secret.
-        diagnostics.error("FII100", f"The property {name} must not hold a secret", _advice(at, name))
+        diagnostics.add(_hidden(f"The property {name} must not hold a secret", _advice(at, name), at))
         return None
     return text
 
@@ -65,8 +64,12 @@ def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics
     """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what is to be set ``instead``."""
     if not isinstance(text, str) or not holds_secret(text):
         return False
-    diagnostics.error("FII100", f"{name} must not hold a password or a key", _advice(instead, str(instead[-1])))
+    diagnostics.add(_hidden(f"{name} must not hold a password or a key", _advice(instead, str(instead[-1])), (name,)))
     return True
+
+
+def _hidden(summary: str, detail: str, attribute: Path) -> Diagnostic:
+    return Diagnostic(code="FII100", summary=summary, detail=detail, attribute=attribute, hide_source=True)
 
 
 def _advice(attribute: Path, name: str) -> str:
