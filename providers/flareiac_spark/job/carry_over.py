@@ -36,8 +36,11 @@ def query_of(attributes: Attributes, folder: str, uuids: Mapping[str, str | None
     )
 
 
-def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str) -> Iterator[Blocker]:
-    """Why queries of this job can not begin a raised generation with ``start_from = start``."""
+def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str, again: str) -> Iterator[Blocker]:
+    """Why queries of this job can not begin a raised generation with ``start_from = start``.
+
+    ``again``: how all that is left can be read.
+    """
     recorded = request.recorded.attributes if request.recorded else None
     if recorded is None or start == EARLIEST:
         return
@@ -45,7 +48,7 @@ def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str
     if start != CARRY_OVER:
         tables = any(item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream")
         if others and not (start == OLDEST_SNAPSHOT and tables):
-            yield only_tables(desired, start, others)
+            yield only_tables(desired, start, others, again)
         return
     for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
         new = query_of(desired, name)
@@ -56,32 +59,33 @@ def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str
             old = replace(query_of(recorded, name), stateful=bool(on_disk.operators))
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
-            yield can_not_go_on(desired, name, found)
+            yield can_not_go_on(desired, name, found, again)
 
 
-def can_not_go_on(desired: Attributes, name: str, refusal: Refusal) -> Blocker:
+def can_not_go_on(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
     """``carry_over`` is not possible."""
     return Blocker(
         code="FIK081",
         summary=f"{'The query' if name == ALL else f'Output {name}'} can not go on where the last generation stands",
         why=f"{refusal.why[:1].upper()}{refusal.why[1:]}.",
-        ways_out=(_earliest(desired), "undo the change, or give the new query a job and a checkpoint of its own"),
+        ways_out=(_anew(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
     )
 
 
-def only_tables(desired: Attributes, start: str, kinds: Sequence[str]) -> Blocker:
+def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
     """A moment is no beginning for these kinds of sources."""
+    carry = f'go on where the last generation stands, in {desired["checkpoint"]}:\n  start_from = "carry_over"'
     read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
     return Blocker(
         code="FIK082",
         summary=f"{desired['checkpoint']} can not start from {start}",
         why=f"The job reads {read}. Only tables know which rows came when.",
-        ways_out=(f'go on where the last generation stands, in {desired["checkpoint"]}:\n  start_from = "carry_over"', _earliest(desired)),
+        ways_out=(carry, _anew(desired, again)),
     )
 
 
-def _earliest(desired: Attributes) -> str:
-    return f'begin anew, and read all again that can be read, in {desired["checkpoint"]}:\n  start_from = "earliest"'
+def _anew(desired: Attributes, again: str) -> str:
+    return f'begin anew, and read all again that can be read, in {desired["checkpoint"]}:\n  start_from = "{again}"'
 
 
 def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None]) -> Stream:

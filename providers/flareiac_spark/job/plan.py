@@ -98,7 +98,8 @@ def _blockers(
         start = generation.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else readable.of_generation(request, desired, facts)
-        return [*lost, *carry_over.blockers(request, desired, facts, start), *generation.blockers(request, desired), *reads]
+        again = readable.start_again(desired, request.references)[0]
+        return [*lost, *carry_over.blockers(request, desired, facts, start, again), *generation.blockers(request, desired), *reads]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     if not any(isinstance(change, Refused) for change in found):  # another folder was declared: that is refused by itself
         there.append(blocking.other_folder(request, desired, facts))

@@ -5,7 +5,7 @@ A stream of a table has no other source than what live snapshots added, and goes
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
@@ -165,12 +165,15 @@ def _of_position(
         case Snapshots(ids=ids):
             gone = [each for each in ids if not history.has(each)]
             if gone:
-                yield _offset_gone(request, desired, item, stand, gone[0], history)
+                yield _offset_gone(request, desired, item, stand, gone[0], history, item.table)
         case NotTold(ids=ids):
-            tables = [_history(each.table, request.references) for each in streamed(desired)]
+            inputs = streamed(desired)
+            tables = [_history(each.table, request.references) for each in inputs]
             gone = [each for each in ids if not any(known is None or known.has(each) for known in tables)]
             if gone:
-                yield _offset_gone(request, desired, item, stand, gone[0], history)
+                read = " or ".join(dict.fromkeys(each.input for each in inputs))
+                places = " or ".join(dict.fromkeys(each.table for each in inputs))
+                yield _offset_gone(request, desired, replace(item, input=read, table=places), stand, gone[0], history, item.table)
         case _:
             pass
 
@@ -191,7 +194,9 @@ def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: st
     )
 
 
-def _offset_gone(request: PlanRequest, desired: Attributes, item: Streamed, stand: Stand, snapshot: int, history: TableHistory) -> Blocker:
+def _offset_gone(
+    request: PlanRequest, desired: Attributes, item: Streamed, stand: Stand, snapshot: int, history: TableHistory, rest: str
+) -> Blocker:
     start, _emptied, words = start_again(desired, request.references)
     before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
     stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
@@ -207,7 +212,7 @@ def _offset_gone(request: PlanRequest, desired: Attributes, item: Streamed, stan
         ),
         ways_out=(
             f'{words}, in {desired["checkpoint"]}:\n  generation = {before + 1}\n  start_from = "{start}"',
-            _rest_by_batch(item.table),
+            _rest_by_batch(rest),
         ),
     )
 
@@ -234,7 +239,7 @@ def _rest_by_batch(table: str) -> str:
 
 
 def _batch_job(table: str) -> str:
-    name = table.rpartition(".")[2].partition("[")[0]
+    name = table.partition("[")[0].rpartition(".")[2]
     return f'what {table} has now by a job with mode = "batch" and input "{name}" {{ table = {table} }}'
 
 

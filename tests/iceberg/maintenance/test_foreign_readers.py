@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
 from flareiac.sdk.maintenance import Hold
 from flareiac_iceberg.catalog.spec import spec_of
 from flareiac_iceberg.maintenance.foreign_readers import holds, positions
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
+from tests.support.moto_server import KEYS, moto_server
 
 DAY = 86_400_000
 
@@ -101,3 +103,21 @@ def test_a_reader_has_one_of_the_two(lake: Lake, body: dict[str, str], code: str
     with pytest.raises(Rejected) as rejected:
         lake.canonical("table", "t", {"namespace": "n", "column": columns(id="long"), "reader": reader})
     assert rejected.value.codes == [code]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_checkpoint_in_s3_is_read_with_the_keys_of_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    local = query(tmp_path / "bi", [[1], [2]])
+    with moto_server() as endpoint:
+        lake = Lake(tmp_path, {"properties": {"s3.endpoint": endpoint, "s3.region": "us-east-1"}})
+        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+        client.create_bucket(Bucket="others")
+        for path in local.rglob("*"):
+            if path.is_file():
+                client.put_object(Bucket="others", Key=f"jobs/{path.relative_to(tmp_path)}", Body=path.read_bytes())
+        assert looked(lake, "s3://others/jobs/bi") == {"ids": [2], "moved_ms": 1001, "trouble": ""}
+        assert looked(lake, "s3://others/jobs/none")["trouble"]
+        assert looked(lake, "s3://nowhere/bi")["trouble"]
+        lake.close()
