@@ -29,7 +29,31 @@ def verbatim(sql: str) -> "exp.Query | None":
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
     found = [tree for tree in trees if tree is not None]
-    return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
+    if len(found) != 1 or not isinstance(found[0], exp.Query) or any(_is_misread(node) for node in found[0].walk()):
+        return None
+    return found[0]
+
+
+def _is_misread(node: "exp.Expr") -> bool:
+    """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a = b < c`` and ``a = b IN (c)``,
+    which Spark reads in another order. With brackets they are read alike."""
+    from sqlglot import exp
+
+    bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
+    equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)
+    asking = (exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)
+    match node:
+        case exp.Alias():
+            return not isinstance(node.args["alias"], exp.Identifier)
+        case exp.Binary():
+            sides = (node.left, node.right)
+        case _:
+            return False
+    if isinstance(node, (*equal, *ordered)):
+        return any(isinstance(side, asking) for side in sides) or (isinstance(node, equal) and isinstance(node.right, ordered))
+    if isinstance(node, bits):
+        return any(isinstance(side, (*bits, exp.DPipe)) and type(side) is not type(node) for side in sides)
+    return isinstance(node, exp.DPipe) and (isinstance(node.right, exp.Add | exp.Sub) or any(isinstance(side, bits) for side in sides))
 
 
 @lru_cache(maxsize=256)
