@@ -4,7 +4,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,14 +25,6 @@ class NotAQuery(Exception):
     """Spark does not take a version's SQL."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Analyzed:
-    """``frame``: as it is written. ``state``: each operator with state, with its schemas, where the query streams."""
-
-    frame: Any
-    state: tuple[tuple[str, ...], ...]
-
-
 class Judge:
     """Judges pairs in one application."""
 
@@ -43,48 +35,63 @@ class Judge:
         self._plans = Views(root, folders[1])
         self._streams = Views(root, folders[1], streaming=True)
         self._rows = [Views(root, folder, local=True) for folder in folders.values()]
-        self._root = root
+        self._old: tuple[Version, Any, dict[int, Counter[str]]] | None = None
+        """The old version of the last pair, its frame, and its rows by place of the input: the next pair may have the same."""
 
     def judged(self, pair: Pair) -> Judged:
         """Raises ``NotAQuery``."""
-        old, new = (self._analyzed(version, pair) for version in (pair.old, pair.new))
-        columns = {name: _ICEBERG.get(kind, kind) for frame in (new.frame, old.frame) for name, kind in types(frame).items()}
-        found = Judged(pair=pair, judgement=Judgement.UNPROVEN, columns=columns, operators=tuple(item[0] for item in old.state))
-        if shape(old.frame) != shape(new.frame):
+        if self._old is None or self._old[0] != pair.old:
+            self._old = (pair.old, self._analyzed(pair.old), {})
+        old, new = self._old[1], self._analyzed(pair.new)
+        columns = {name: _ICEBERG.get(kind, kind) for frame in (new, old) for name, kind in types(frame).items()}
+        found = Judged(pair=pair, judgement=Judgement.UNPROVEN, columns=columns, operators=_usual(pair))
+        if shape(old) != shape(new):
             return self._by_names(found, old, new)
-        if not _same_plan(old.frame, new.frame):
+        if not _same_plan(old, new):
             return self._by_rows(found, pair, "plans differ")
-        if old.state != new.state:
-            return self._by_rows(found, pair, f"state: {old.state} {new.state}"[:300])
+        before, after = (self._state(version, pair) for version in (pair.old, pair.new))
+        found = replace(found, operators=tuple(item[0] for item in before))
+        if before != after:
+            return self._by_rows(found, pair, f"state: {before} {after}"[:300])
         return replace(found, judgement=Judgement.SAME)
 
-    def _by_names(self, found: Judged, old: _Analyzed, new: _Analyzed) -> Judged:
-        bare = [
-            re.sub(r"\b(tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\))", "number", shape(each.frame)) for each in (old, new)
-        ]
-        why = f"{shape(old.frame)} is not {shape(new.frame)}"[:200]
+    def _by_names(self, found: Judged, old: Any, new: Any) -> Judged:
+        bare = [re.sub(r"\b(tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\))", "number", shape(each)) for each in (old, new)]
+        why = f"{shape(old)} is not {shape(new)}"[:200]
         if bare[0] != bare[1]:
             return replace(found, judgement=Judgement.DIFFERENT, why=f"names or types: {why}")
         return self._by_rows(found, found.pair, f"types: {why}")
 
-    def _analyzed(self, version: Version, pair: Pair) -> _Analyzed:
+    def _analyzed(self, version: Version) -> Any:
         try:
             frame = by_name(self._plans.frame(numbered(version)))
-            state = self._state(version, pair) if pair.output != "batch" and _MAY_HOLD_STATE.search(_text(version)) else ()
             frame._jdf.queryExecution().optimizedPlan()
-        except Exception as failure:
+        except refusals() as failure:
             raise NotAQuery(str(failure).splitlines()[0]) from failure
-        return _Analyzed(frame=frame, state=state)
+        return frame
 
     def _state(self, version: Version, pair: Pair) -> tuple[tuple[str, ...], ...]:
-        frame = by_name(self._streams.frame(numbered(version), watermarks=pair.output == "append"))
-        return tuple(_operators(self._streams.session, frame, pair.output))
+        """Each operator with state, with its schemas, where the query streams."""
+        if pair.output == "batch" or not _MAY_HOLD_STATE.search(_text(version)):
+            return ()
+        try:
+            frame = by_name(self._streams.frame(numbered(version), watermarks=pair.watermarked))
+            return tuple(_operators(self._streams.session, frame, pair.output))
+        except refusals() as failure:
+            raise NotAQuery(str(failure).splitlines()[0]) from failure
+
+    def _old_rows(self, place: int) -> Counter[str]:
+        assert self._old is not None, "a pair is judged"
+        version, _, known = self._old
+        if place not in known:
+            known[place] = rows_of(self._rows[place].frame(numbered(version)))
+        return known[place]
 
     def _by_rows(self, found: Judged, pair: Pair, why: str) -> Judged:
         failures = 0
-        for views in self._rows:
+        for place, views in enumerate(self._rows):
             try:
-                before, after = (rows_of(views.frame(numbered(version))) for version in (pair.old, pair.new))
+                before, after = self._old_rows(place), rows_of(views.frame(numbered(pair.new)))
             except refusals():  # a row that the query cannot compute: another frame may tell
                 failures += 1
                 continue
@@ -97,6 +104,21 @@ class Judge:
 
 def _text(version: Version) -> str:
     return " ".join(version.steps.values()) + (" dropped" if version.dedups else "")
+
+
+def _usual(pair: Pair) -> tuple[str, ...]:
+    """The operator with state that a family has, where no plan was asked."""
+    match pair.family:
+        case _ if pair.output == "batch":
+            return ()
+        case "aggregation" | "table below state" | "window":
+            return ("StateStoreSave",)
+        case "dedup":
+            return ("StreamingDeduplicate",) if pair.old.dedups else ("StateStoreSave",)
+        case "two streams":
+            return ("StreamingSymmetricHashJoin",)
+        case _:
+            return ("StateStoreSave",) if pair.output == "complete" else ()
 
 
 def numbered(version: Version) -> Version:

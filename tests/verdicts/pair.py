@@ -56,6 +56,11 @@ class Pair:
     old: Version
     new: Version
 
+    @property
+    def watermarked(self) -> bool:
+        """Whether its streams have a watermark: what is appended by time needs one, and what is told apart for ever must not have one."""
+        return self.output == "append" and not self.old.dedups
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
@@ -85,14 +90,15 @@ def read(path: Path) -> Iterator[Judged]:
 def _encoded(item: Judged) -> dict[str, object]:
     pair = item.pair
     found: dict[str, object] = {"id": pair.id, "family": pair.family, "edit": pair.edit, "output": pair.output}
-    found["old"], found["new"] = _version(pair.old), _version(pair.new)
+    found["old"], found["new"] = _version(pair.old, {}), _version(pair.new, pair.old.steps)
     found |= {"spark": item.judgement.value, "columns": dict(item.columns)}
     rest = {"operators": list(item.operators), "stop": item.stop.value, "why": item.why}
     return found | {name: value for name, value in rest.items() if value}
 
 
-def _version(version: Version) -> dict[str, object]:
-    found: dict[str, object] = {"steps": dict(version.steps)}
+def _version(version: Version, before: Mapping[str, str]) -> dict[str, object]:
+    """A step that is as it was before has no text of its own."""
+    found: dict[str, object] = {"steps": {name: None if before.get(name) == sql else sql for name, sql in version.steps.items()}}
     if version.dedups:
         found["dedups"] = {step: list(keys) for step, keys in version.dedups.items()}
     if version.gained:
@@ -101,12 +107,14 @@ def _version(version: Version) -> dict[str, object]:
 
 
 def _decoded(data: dict[str, object]) -> Judged:
-    def version(name: str) -> Version:
+    def version(name: str, before: Mapping[str, str]) -> Version:
         found = data[name]
         assert isinstance(found, dict)
         dedups = {step: tuple(keys) for step, keys in found.get("dedups", {}).items()}
-        return Version(steps=found["steps"], dedups=dedups, gained=found.get("gained", {}))
+        steps = {name: before[name] if sql is None else sql for name, sql in found["steps"].items()}
+        return Version(steps=steps, dedups=dedups, gained=found.get("gained", {}))
 
+    old = version("old", {})
     columns, operators = data["columns"], data.get("operators", [])
     assert isinstance(columns, dict)
     assert isinstance(operators, list)
@@ -116,8 +124,8 @@ def _decoded(data: dict[str, object]) -> Judged:
             family=str(data["family"]),
             edit=str(data["edit"]),
             output=str(data["output"]),
-            old=version("old"),
-            new=version("new"),
+            old=old,
+            new=version("new", old.steps),
         ),
         judgement=Judgement(str(data["spark"])),
         columns=columns,

@@ -15,7 +15,7 @@ from flareiac_spark.job.facts import Facts
 from flareiac_spark.sql.relations import columns_read
 from tests.spark_plan.declared import LAKE, loaded, running
 from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED
-from tests.verdicts.pair import Columns, Judged, Version
+from tests.verdicts.pair import Judged, Pair, Version
 
 _JOB: Final = """
 job "x" {
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 def verdict(judged: Judged) -> Verdict:
     """Of a job that has committed batches, with the state that Spark keeps for the old version."""
     pair = judged.pair
-    old, new = (_attributes(version, judged.columns, pair.output) for version in (pair.old, pair.new))
+    old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
     found = changes(old, new, _facts(pair.output, judged.operators))
     if any(isinstance(change, Mixed | Refused) for change in found):
         return Verdict.BLOCKED
@@ -52,7 +52,7 @@ def verdict(judged: Judged) -> Verdict:
 def told(judged: Judged) -> tuple[str, ...]:
     """The changes in words, for a person who looks for the reason of a verdict."""
     pair = judged.pair
-    old, new = (_attributes(version, judged.columns, pair.output) for version in (pair.old, pair.new))
+    old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
     return tuple(f"{type(change).__name__}: {change.text}" for change in changes(old, new, _facts(pair.output, judged.operators)))
 
 
@@ -63,29 +63,34 @@ def _facts(output: str, operators: tuple[str, ...]) -> Facts:
     return Facts(state=facts.state, checkpoints={"out": facts.checkpoints["orders"]})
 
 
-def _attributes(version: Version, columns: Columns, output: str) -> Attributes:
+def _attributes(version: Version, judged: Judged) -> Attributes:
+    output = judged.pair.output
     found = copy.deepcopy(_template())
     texts = list(version.steps.values())
     read = [name for name in COLUMNS if any(re.search(rf"\b{name}\b", sql, re.IGNORECASE) for sql in texts)]
-    found["inputs"] = {name: _input(name, version, output) for name in read}
+    found["inputs"] = {name: _input(name, version, judged.pair) for name in read}
     found["steps"] = {name: _step(version, name) for name in version.steps}
     found["step_order"] = list(version.steps)
     found["mode"] = "batch" if output == "batch" else "stream"
-    found["outputs"]["out"] |= {"from": version.source, "mode": "overwrite" if output == "batch" else output, "columns": dict(columns)}
+    found["outputs"]["out"] |= {
+        "from": version.source,
+        "mode": "overwrite" if output == "batch" else output,
+        "columns": dict(judged.columns),
+    }
     return found
 
 
-def _input(name: str, version: Version, output: str) -> Attributes:
+def _input(name: str, version: Version, pair: Pair) -> Attributes:
     known = {**COLUMNS[name], **version.gained.get(name, {})}
     read = columns_read(list(version.steps.values()), name, list(known))
     templates = _template()["inputs"]
-    if name not in STREAMS or output == "batch":
+    if name not in STREAMS or pair.output == "batch":
         return {
             **templates["regions"],
             "table": f"table.{name}",
             "columns": {column: kind for column, kind in known.items() if column in read},
         }
-    mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if output == "append" else None
+    mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if pair.watermarked else None
     kept = {column: kind for column, kind in known.items() if column in read or (mark and column == mark["column"])}
     source = {**templates["orders"]["source"], "path": f"landing/{name}"}
     return {**templates["orders"], "stream": f"stream.{name}", "source": source, "columns": kept, "watermark": mark}
@@ -93,7 +98,7 @@ def _input(name: str, version: Version, output: str) -> Attributes:
 
 def _step(version: Version, name: str) -> Attributes:
     keys = version.dedups.get(name)
-    dedup = None if keys is None else {"keys": list(keys), "within_watermark": True}
+    dedup = None if keys is None else {"keys": list(keys), "within_watermark": False}
     return {**_template()["steps"]["s"], "sql": version.steps[name], "dedup": dedup}
 
 

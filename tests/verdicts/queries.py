@@ -327,28 +327,36 @@ def _aggregated(maker: _Maker) -> Tree:
     steps, source, scope = maker.pre()
     keys = _keys(maker, scope)
     make = maker.expressions(scope)
-    aggregates = [
-        Item(make.aggregate(maker.dice.choice(["long", "long", "long", "string", "double", "boolean"])), f"a{at}")
-        for at in range(maker.dice.randrange(1, 4))
-    ]
+    kinds = maker.dice.choices(["long", "string", "double", "boolean"], weights=[3, 1, 1, 1], k=maker.dice.randrange(1, 4))
+    aliases = _aggregate_names(maker, scope, len(kinds))
+    aggregates = [Item(make.aggregate(kind), alias) for kind, alias in zip(kinds, aliases, strict=True)]
     select = Select([*keys, *aggregates], Relation(source), where=maker.conditions(scope, 1), group=[item.expr for item in keys])
     if maker.chance(0.3) and any(key.alias for key in keys):
         select.group = [column(key.alias, "string") if key.alias else key.expr for key in keys]  # GROUP BY an alias
     if maker.chance(0.12):
         select.sets = maker.dice.choice(["ROLLUP", "CUBE"])
-    if maker.chance(0.25):
-        select.having = (
-            [Expr(f"$0 {maker.dice.choice(['>', '>=', '<>'])} {maker.dice.randrange(4)}", "boolean", [_again(aggregates[0].expr)])]
-            if aggregates[0].expr.kind == "long"
-            else [Expr("count(*) > 1", "boolean")]
-        )
+    if maker.chance(0.3):
+        select.having = [_having(maker, aggregates[0])]
     if maker.chance(0.15):
         select.where.append(_in_lookup(maker, scope, source))
-    tree = Tree("aggregation", "append", {**steps, "out": select})
-    tree.output = "merge" if maker.chance(0.35) and not select.sets else "complete"
+    tree = Tree("aggregation", "merge" if maker.chance(0.35) and not select.sets else "complete", {**steps, "out": select})
     if maker.chance(0.3):
         _stand_above(maker, tree)
     return tree
+
+
+def _aggregate_names(maker: _Maker, scope: Mapping[str, str], count: int) -> list[str]:
+    """Some of them are names that an input may gain."""
+    usual = [f"a{at}" for at in range(count)]
+    free = [name for name in ALIASES if name not in scope]
+    return [maker.dice.choice(free) if at == 0 and free and maker.chance(0.4) else name for at, name in enumerate(usual)]
+
+
+def _having(maker: _Maker, item: Item) -> Expr:
+    if item.expr.kind != "long":
+        return Expr("count(*) > 1", "boolean")
+    inner = column(item.alias, "long") if maker.chance(0.5) else _again(item.expr)
+    return Expr(f"$0 {maker.dice.choice(['>', '>=', '<>'])} {maker.dice.randrange(4)}", "boolean", [inner])
 
 
 def _in_lookup(maker: _Maker, scope: Mapping[str, str], source: str) -> Expr:
@@ -425,7 +433,7 @@ def _deduped(maker: _Maker) -> Tree:
     select, given = maker.projection(source, scope, ("k",))
     tree = Tree("dedup", "append", {**steps, "out": select})
     if maker.chance(0.4):
-        select.distinct = True
+        select.distinct, tree.output = True, "merge"
     else:
         names = [name for name, kind in given.items() if kind in ("long", "string")]
         tree.dedups["out"] = maker.dice.sample(names, min(len(names), maker.dice.choice([1, 2])))

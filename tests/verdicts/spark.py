@@ -89,11 +89,7 @@ class Views:
         for name, sql in version.steps.items():
             found = self.session.sql(sql)
             if name in version.dedups:
-                found = (
-                    found.dropDuplicatesWithinWatermark(list(version.dedups[name]))
-                    if watermarks and self._streaming
-                    else found.dropDuplicates(list(version.dedups[name]))
-                )
+                found = found.dropDuplicates(list(version.dedups[name]))
             found.createOrReplaceTempView(name)
         for name in version.steps:
             if name not in COLUMNS:
@@ -124,10 +120,8 @@ class Views:
 
 def by_name(frame: Any) -> Any:
     """As the product takes a frame's columns: in the order of their names, in lower case."""
-    from pyspark.sql import functions as F  # noqa: N812 - the name under which everyone knows it
-
     names = sorted(frame.columns, key=str.lower)
-    return frame.select(*(F.col(f"`{name.replace('`', '``')}`").alias(name.lower()) for name in names))
+    return frame.selectExpr(*(f"`{name.replace('`', '``')}` AS `{name.lower().replace('`', '``')}`" for name in names))
 
 
 def shape(frame: Any) -> str:

@@ -25,6 +25,7 @@ class _Course:
 
     versions: tuple[Version, Version]
     output: str
+    watermarked: bool
     checkpoint: Path
     first: list[Counter[str]] = field(default_factory=list)
     second: list[Counter[str]] = field(default_factory=list)
@@ -41,7 +42,7 @@ class _Course:
             into.append(rows_of(frame))
 
         try:
-            frame = by_name(views.frame(numbered(self.versions[number]), watermarks=self.output == "append"))
+            frame = by_name(views.frame(numbered(self.versions[number]), watermarks=self.watermarked))
             writer = frame.writeStream.outputMode(_MODES[self.output]).option("checkpointLocation", str(self.checkpoint))
             self.query = writer.foreachBatch(take).trigger(availableNow=True).start()
         except refusals() as failure:
@@ -93,9 +94,12 @@ class Stopped:
         return [replace(item, stop=_outcome(item.pair.output, *pair)) for item, pair in zip(judged, courses, strict=True)]
 
     def _courses(self, item: Judged, number: int) -> tuple[_Course, _Course]:
-        old, new, output = item.pair.old, item.pair.new, item.pair.output
-        mixed = _Course(versions=(old, new), output=output, checkpoint=self._checkpoints / f"{number}-mixed")
-        return mixed, _Course(versions=(new, new), output=output, checkpoint=self._checkpoints / f"{number}-alone")
+        def course(name: str, first: Version) -> _Course:
+            place = self._checkpoints / f"{number}-{name}"
+            pair = item.pair
+            return _Course(versions=(first, pair.new), output=pair.output, watermarked=pair.watermarked, checkpoint=place)
+
+        return course("mixed", item.pair.old), course("alone", item.pair.new)
 
 
 def _outcome(output: str, mixed: _Course, alone: _Course) -> Stop:
