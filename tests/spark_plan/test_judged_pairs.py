@@ -1,9 +1,59 @@
-"""Pairs of queries that Spark has judged: the product never calls the same what Spark tells apart."""
+"""Pairs of queries that Spark has judged: the product never calls the same what Spark tells apart.
 
+The pairs are made and judged by ``python -m tests.bench verdicts``; here they are data, and need no JVM.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+import pytest
+
+from tests.verdicts.figures import is_false_restart, is_false_same
 from tests.verdicts.generate import pair
 from tests.verdicts.pair import Judged, Judgement, Stop, read, written
+from tests.verdicts.product import Verdict, told, verdict
+
+FOLDER: Final = Path(__file__).parent / "judged"
+RESTARTS: Final[Mapping[str, str]] = {}
+"""Pairs over state that restart although rows of both meanings stand side by side afterwards, with the reason."""
+NONE_OF_EQUAL: Final = 0.92
+"""The share of equal pairs that are called "none", at least. It only rises."""
+
+Verdicts = list[tuple[Judged, Verdict]]
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> Verdicts:
+    """Every pair with what the product says of it."""
+    return [(item, verdict(item)) for path in sorted(FOLDER.glob("*.jsonl")) for item in read(path)]
+
+
+def test_there_are_enough_pairs_of_every_kind(verdicts: Verdicts) -> None:
+    kinds = Counter(item.judgement for item, _ in verdicts)
+    assert sum(kinds.values()) >= 1_500
+    assert kinds[Judgement.DIFFERENT] >= 250
+    assert kinds[Judgement.SAME] >= 800
+    assert len({item.pair.family for item, _ in verdicts}) == 11
+    assert len({item.pair.edit for item, _ in verdicts}) >= 50
+    assert sum(item.stop is not Stop.UNTRIED for item, _ in verdicts) >= 40
+    assert len({item.pair.id for item, _ in verdicts}) == sum(kinds.values())
+
+
+def test_what_spark_tells_apart_is_never_called_the_same(verdicts: Verdicts) -> None:
+    assert [_shown(item) for item, said in verdicts if is_false_same(item, said)] == []
+
+
+def test_over_state_no_restart_leaves_two_meanings_side_by_side(verdicts: Verdicts) -> None:
+    mixed = [item for item, said in verdicts if is_false_restart(item, said)]
+    assert [_shown(item) for item in mixed if item.pair.id not in RESTARTS] == []
+    assert {item.pair.id for item in mixed} == set(RESTARTS)
+
+
+def test_what_spark_proves_equal_is_nearly_always_called_the_same(verdicts: Verdicts) -> None:
+    said = [each for item, each in verdicts if item.judgement is Judgement.SAME]
+    assert said.count(Verdict.NONE) / len(said) >= NONE_OF_EQUAL
 
 
 def test_a_number_makes_the_same_pair_again() -> None:
@@ -13,17 +63,11 @@ def test_a_number_makes_the_same_pair_again() -> None:
 
 
 def test_a_judged_pair_is_read_as_it_was_written(tmp_path: Path) -> None:
-    made = [found for number in range(60) if (found := pair(3, number))]
-    judged = [
-        Judged(
-            pair=found,
-            judgement=Judgement.UNPROVEN,
-            columns={"k": "string"},
-            operators=("StateStoreSave",),
-            stop=Stop.SAME,
-            why="plans differ",
-        )
-        for found in made
-    ]
+    rest = {"judgement": Judgement.UNPROVEN, "columns": {"k": "string"}, "operators": ("StateStoreSave",), "why": "plans differ"}
+    judged = [Judged(pair=found, stop=Stop.SAME, **rest) for number in range(60) if (found := pair(3, number))]  # type: ignore[arg-type]
     (tmp_path / "pairs.jsonl").write_text(written(judged), encoding="utf-8")
     assert list(read(tmp_path / "pairs.jsonl")) == judged
+
+
+def _shown(item: Judged) -> str:
+    return f"{item.pair.id} {item.pair.edit}: {item.why or item.stop}; {', '.join(told(item))}"
