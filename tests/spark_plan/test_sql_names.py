@@ -149,6 +149,8 @@ def test_code_minds_the_case_of_a_column_and_a_table_does_not() -> None:
         ("k || k2 = 'a'", "concat(k, k2) = 'a'"),
         ("mod(v, 2) = 1", "v % 2 = 1"),
         ("substr(k, 1, 2) = 'a'", "substring(k, 1, 2) = 'a'"),
+        ("CAST(v AS BIGINT) = 1", "v = 1"),
+        ("CAST(k AS STRING) = 'a'", "k = 'a'"),
     ],
 )
 def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
@@ -174,6 +176,9 @@ def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
         ("k || k2 = 'a'", "k2 || k = 'a'"),
         ("v % v2 = 1", "v2 % v = 1"),
         ("a[0] = 1", "a[1] = 1"),
+        ("CAST(v AS INT) = 1", "v = 1"),
+        ("CAST(ts AS TIMESTAMP) = 1", "ts = 1"),
+        ("to_json(struct(CAST(k AS STRING))) = 'a'", "to_json(struct(k)) = 'a'"),
     ],
 )
 def test_what_only_looks_alike_is_told_apart(old: str, new: str) -> None:

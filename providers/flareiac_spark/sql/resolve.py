@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.sql.functions import GENERATORS, NAMING, WINDOWS
-from flareiac_spark.sql.negation import negated
-from flareiac_spark.sql.scope import CannotTell, Given, Scope, fields_of
+from flareiac_spark.sql.negation import bare, negated
+from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.spelling import VARIABLE
+from flareiac_spark.sql.value_types import cast_type
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -51,6 +52,8 @@ class Resolver:
                 return exp.Tuple(expressions=self._named(node))
             case exp.Anonymous() if node.name.lower() in GENERATORS:
                 raise CannotTell("rows are made inside an expression")
+            case exp.Cast():
+                return _needed(self._rebuilt(node))
             case exp.Alias():
                 return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
             case exp.Dot(expression=exp.Identifier() as field):
@@ -225,6 +228,18 @@ def _called(value: "exp.Expr", name: str) -> "exp.Expr":
     from sqlglot import exp
 
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)) if name else value
+
+
+def _needed(cast: "exp.Expr") -> "exp.Expr":
+    """A cast to the type that a column has says nothing. Which type TIMESTAMP is the session decides, so that it is left alone."""
+    from sqlglot import exp
+
+    value = bare(cast.this)
+    if not isinstance(value, exp.Column):
+        return cast
+    kind = str(value.meta.get(TYPE, "")).removesuffix(" not null")
+    to = cast_type(cast.args["to"].sql(dialect="spark").lower())
+    return value if kind == to and not kind.startswith("timestamp") else cast
 
 
 def _made_up(given: Given) -> str:

@@ -58,7 +58,7 @@ def type_of(expr: "exp.Expr", column: ColumnType) -> str | None:
         case exp.Paren() | exp.Neg():
             return type_of(expr.this, column)
         case exp.Cast():
-            return _cast(expr.args["to"].sql(dialect="spark").lower())
+            return cast_type(expr.args["to"].sql(dialect="spark").lower())
         case exp.Literal():
             return "string" if expr.is_string else _number(expr.name)
         case exp.Boolean() | exp.Predicate() | exp.Not() | exp.And() | exp.Or():
@@ -146,7 +146,8 @@ def _call(call: "exp.Anonymous", column: ColumnType) -> str | None:
     return "long" if name in ("count", "count_if") else "double" if buffer and name in ("avg", "mean") else None
 
 
-def _cast(written: str) -> str | None:
+def cast_type(written: str) -> str | None:
+    """The type that CAST names, in lower case as Spark spells it."""
     if decimal := re.fullmatch(r"decimal(?:\((\d+)(?:, ?(\d+))?\))?", written):
         return f"decimal({decimal[1] or 10},{decimal[2] or 0})"
     return _CASTS.get(written)
