@@ -1,0 +1,1 @@
+"""Programs that others made for Terraform's plan JSON read ours."""
