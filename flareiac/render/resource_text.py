@@ -92,8 +92,11 @@ def _entry(group: list[PlannedResource], look: Look) -> list[str]:
     lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group]
     if first.action is Action.ADOPT and len(group) == 1 and first.import_id:
         lines.append(f"  # (imported from {quoted(first.import_id)})")
-    lines.extend(wrapped(printable(reason), look.width, "  # (", "  #  ", ")") for reason in first.proposal.reasons)
-    lines.extend(look.style.paint(_drift_line(text, look), Tone.CHANGE) for text in first.proposal.drift)
+    shown_below = set() if look.detail == "summary" else {step.why for step in first.proposal.steps}
+    drift = [text for text in first.proposal.drift if text not in shown_below]
+    reasons = [text for text in first.proposal.reasons if text not in {*shown_below, *drift}]
+    lines.extend(wrapped(printable(reason), look.width, "  # (", "  #  ", ")") for reason in reasons)
+    lines.extend(look.style.paint(_drift_line(text, look), Tone.CHANGE) for text in drift)
     if look.detail == "summary":
         return lines
     return [*lines, *_attribute_block(group, look), *_step_lines(first.proposal.steps, look)]

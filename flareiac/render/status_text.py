@@ -25,7 +25,7 @@ def status_text(rows: Sequence[Mapping[str, Data]], *, now: float) -> str:
             lines.extend(["", f"{row['address']}: last error", *_indented(str(row["last_error"]))])
         unwell = [text for text in row.get("health") or () if not str(text).startswith(("failed", "backoff"))]
         if unwell:
-            lines.extend(["", f"{row['address']}: not well", *(line for text in unwell for line in _indented(str(text)))])
+            lines.extend(["", f"{row['address']}: unhealthy", *(line for text in unwell for line in _indented(str(text)))])
     return "\n".join(lines) + "\n"
 
 

@@ -7,8 +7,10 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.render.json_values import plain
 from flareiac.render.value_text import printable
 
-_COLUMNS = ("TABLE", "ROWS", "SIZE", "FILES", "SMALL", "DELETES", "SNAPSHOTS", "LAST COMMIT", "LAST MAINTENANCE", "NEXT")
-_RIGHT = frozenset({"ROWS", "SIZE", "FILES", "SMALL", "DELETES", "SNAPSHOTS"})
+_COLUMNS = ("TABLE", "ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS", "LAST COMMIT", "LAST MAINTENANCE", "NEXT")
+_RIGHT = frozenset({"ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS"})
+_NEXT_APPLY = "next apply, if due"
+_LEGEND = "SMALL FILES: the share of data files that compaction would rewrite; - where it was not measured."
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
@@ -19,6 +21,8 @@ def survey_text(surveys: Mapping[str, Attributes], *, now: float) -> str:
     cells = [_COLUMNS, *(_cells(address, found, now) for address, found in surveys.items())]
     widths = [max(len(line[index]) for line in cells) for index in range(len(_COLUMNS))]
     lines = [_padded(line, widths) for line in cells]
+    if any(_share(found) != "-" for found in surveys.values() if "trouble" not in found):
+        lines += ["", _LEGEND]
     for address, found in surveys.items():
         if "trouble" in found:
             lines += ["", f"{printable(address)}: not known", f"    {printable(str(found['trouble']))}"]
@@ -75,7 +79,7 @@ def _soonest(kept: Sequence[Attributes], now: float) -> str:
         return "-"
     waiting = [item for item in kept if item["next"] is not None and item["next"] > now]
     if len(waiting) < len(kept):
-        return "when due"
+        return _NEXT_APPLY
     first = min(waiting, key=lambda item: item["next"])
     return f"{first['name']} in {_span(first['next'] - now)}"
 

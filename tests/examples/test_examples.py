@@ -73,7 +73,7 @@ def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> No
     expect(
         told("maintenance-only", tmp_path / "work", JAVA_HOME=str(java_home)),
         "24 rows in 12 files",
-        "compaction: 12 small files of more than 10",
+        "compaction: 12 small files (limit 10)",
         "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy. Due: 2.",
         "Maintained: 2.",
         "24 rows in 1 files, 2 snapshots",

@@ -47,11 +47,15 @@ FULL = EMPTY | {
 def test_many_tables_are_lines_and_trouble_is_told_below() -> None:
     surveys = {"table.full": FULL, "table.empty": EMPTY, "table.gone": {"trouble": "It is gone: look."}, "table.due": EMPTY | due()}
     assert survey_text(surveys, now=NOW) == (
-        "TABLE              ROWS   SIZE  FILES  SMALL  DELETES  SNAPSHOTS  LAST COMMIT  LAST MAINTENANCE            NEXT\n"
-        "table.full   12,345,678  5.3GB    400     8%        3         21  1m ago       compaction 2h ago (failed)  compaction in 1h\n"
-        "table.empty           0     0B      0      -        0          0  -            -                           -\n"
-        "table.gone            -      -      -      -        -          -  -            -                           -\n"
-        "table.due             0     0B      0      -        0          0  -            manifest_rewrite 59m ago    when due\n"
+        "TABLE              ROWS   SIZE  FILES  SMALL FILES  DELETE FILES  SNAPSHOTS  LAST COMMIT  LAST MAINTENANCE            NEXT\n"
+        "table.full   12,345,678  5.3GB    400           8%             3         21  1m a"
+        "go       compaction 2h ago (failed)  compaction in 1h\n"
+        "table.empty           0     0B      0            -             0          0  -            -                           -\n"
+        "table.gone            -      -      -            -             -          -  -            -                           -\n"
+        "table.due             0     0B      0            -             0          0  -   "
+        "         manifest_rewrite 59m ago    next apply, if due\n"
+        "\n"
+        "SMALL FILES: the share of data files that compaction would rewrite; - where it was not measured.\n"
         "\n"
         "table.full: the last compaction failed\n"
         "    a file was gone\n"

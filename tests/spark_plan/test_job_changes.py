@@ -114,7 +114,7 @@ def test_another_checkpoint_is_no_way_on(tmp_path: Path) -> None:
         (("FROM orders GROUP", "FROM orders WHERE id > 0 GROUP"), "a filter before the state"),
         (('delay = "10m"', 'delay = "20m"'), "the watermark of orders"),
         (("checkpoint = checkpoint.x", 'checkpoint = checkpoint.x\n  conf = { "spark.sql.session.timeZone" = "CET" }'), "timeZone"),
-        (("FROM orders GROUP", "FROM orders LATERAL ? ODD GROUP"), "its query"),
+        (("FROM orders GROUP", "FROM orders LATERAL ? ODD GROUP"), "the query"),
         (('format = "json"', 'format = "json"\n    options = { timestampFormat = "yyyy" }'), "how orders is read"),
     ],
 )

@@ -23,7 +23,7 @@ def compaction(case: Case, settings: Compaction) -> Duty:
         return case.idle("the table has no rows", of=snapshot)
     if "few" in found:
         over = settings.run_if.get("small_files_over")
-        of_how_many = f", of more than {over:,} small ones" if over is not None else ""
+        of_how_many = f" (limit of small ones: {over:,})" if over is not None else ""
         return case.idle(f"{count(found['few'], 'data file')} in all{of_how_many}", of=snapshot)
     if wrong := _contradictions("compaction", found):
         return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
@@ -39,10 +39,10 @@ def compaction(case: Case, settings: Compaction) -> Duty:
     if into is not None and int(into) not in case.figures["spec_ids"]:
         return case.idle(f"the table has no partition spec {into}", of=snapshot, diagnostics=(_no_spec(into, case.figures["spec_ids"]),))
     forecast = {name: found[name] for name in ("rewritten_files", "rewritten_bytes")} if found["exact"] else {}
-    about = "" if found["exact"] else "at most "
+    about, number = "" if found["exact"] else "at most ", found["rewritten_files"]
     text = (
-        f"{reason}: rewrite {about}{count(found['rewritten_files'], 'file')} ({size(found['rewritten_bytes'])}) "
-        f"into about {found['added_files']:,}"
+        f"{reason}: {about}{count(number, 'file')} ({size(found['rewritten_bytes'])}) "
+        f"become{'s' if number == 1 else ''} about {found['added_files']:,}"
     )
     work = RewriteDataFiles(strategy=_strategy(settings), sort_order=_sort_order(settings), where=settings.where, options=options(settings))
     return case.due(text, work, of=snapshot, forecast=_at(snapshot, forecast))
@@ -62,8 +62,8 @@ def _reason(found: Attributes, settings: Compaction) -> tuple[str, bool]:
     part = unfit / files if files else 0.0
     what = "small or with many deleted rows" if worn else "small"
     files_told = f"{count(unfit, 'file')} {what}" if worn else count(unfit, "small file")
-    texts = [f"{files_told} of more than {over:,}"] if over is not None else []
-    texts += [f"{percent(part)} {what} of more than {percent(share)}"] if share is not None else []
+    texts = [f"{files_told} (limit {over:,})"] if over is not None else []
+    texts += [f"{percent(part)} {what} (limit {percent(share)})"] if share is not None else []
     return ", ".join(texts), (over is not None and unfit > over) or (share is not None and part > share)
 
 
@@ -169,8 +169,8 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
         return case.idle(text, of=snapshot)
     forecast = {"rewritten_delete_files": found["rewritten_files"]}
     text = (
-        f"{count(found['small'], 'small position delete file')} of {found['files']:,}: rewrite {found['rewritten_files']:,} "
-        f"({size(found['rewritten_bytes'])}) into about {found['added_files']:,}"
+        f"{count(found['small'], 'small position delete file')} of {found['files']:,}: {found['rewritten_files']:,} of them "
+        f"({size(found['rewritten_bytes'])}) become about {found['added_files']:,}"
     )
     return case.due(text, RewriteDeleteFiles(options=options(settings)), of=snapshot, forecast=_at(snapshot, forecast))
 
@@ -183,8 +183,8 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     number, length = (sum(pair) for pair in zip(found["data"], found["deletes"], strict=True))
     mean = length // number if number else 0
     over, under = settings.run_if.get("manifests_over"), settings.run_if.get("mean_size_under")
-    texts = [f"{count(number, 'manifest')} of more than {over:,}"] if over is not None else [count(number, "manifest")]
-    texts += [f"mean size {size(mean)} of less than {size(under)}"] if under is not None else []
+    texts = [f"{count(number, 'manifest')} (limit {over:,})"] if over is not None else [count(number, "manifest")]
+    texts += [f"mean size {size(mean)} (limit {size(under)})"] if under is not None else []
     told = ", ".join(texts)
     if (over is not None and number <= over) or (under is not None and mean >= under):
         return case.idle(told, of=snapshot)
@@ -195,7 +195,7 @@ def manifest_rewrite(case: Case, settings: ManifestRewrite) -> Duty:
     if sum(before) <= added:
         return case.idle(f"{told}; a rewrite would leave as many", of=snapshot)
     forecast = {"rewritten_manifests": sum(before)}
-    text = f"{told}: rewrite {sum(before):,} into about {added:,}"
+    text = f"{told}: {sum(before):,} become about {added:,}"
     return case.due(text, RewriteManifests(), of=snapshot, forecast=_at(snapshot, forecast))
 
 

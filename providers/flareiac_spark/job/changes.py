@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.paths import Path
+from flareiac_spark.sql.parts import ColumnChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +35,16 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarted:
-    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a person to know."""
+    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a person to know.
+
+    ``column``: the output column of a step that it is about, if it is about one, so that several are put into one sentence.
+    """
 
     path: Path
     text: str
     why: str
     warning: str = ""
+    column: ColumnChange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

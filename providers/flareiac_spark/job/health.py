@@ -34,8 +34,8 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
     return tuple(
         warning(
             "FIK079",
-            f"{request.address} is not well",
-            f"{text[:1].upper()}{text[1:].rstrip('.')}. flareiac logs {request.address} tells more.",
+            f"{request.address} is unhealthy",
+            f"{text[:1].upper()}{text[1:].rstrip('. ')}. See flareiac logs {request.address}.",
             address=request.address,
         )
         for text in request.observed.unhealthy

@@ -19,6 +19,7 @@ from flareiac_spark.job.diff import SPARK, changes, is_fresh
 from flareiac_spark.job.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
 from flareiac_spark.job.holds import held_after
+from flareiac_spark.job.restart_words import in_words
 from flareiac_spark.job.spec import is_finite
 from flareiac_spark.stream.spec import table_columns
 
@@ -272,15 +273,15 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
     steps = [step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None]
     if not restarts and not (fresh and steps):
         return steps
-    what = ", ".join(dict.fromkeys(change.text for change in restarts))
+    what = in_words(restarts)
     why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restarted)))
     if not _starts_by_itself(desired):
-        return [Step(text=f"{what} changed, and it is not started", effect=Effect.METADATA, why=why), *steps]
+        return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
     if is_finite(desired):
-        return [Step(text=f"runs again: {what} changed", effect=Effect.STARTS, why=why), *steps]
+        return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
     if fresh:
         return [
-            Step(text=f"stops after its current batch and starts in a new folder: {what} changed", effect=Effect.RESTART, why=why),
+            Step(text=f"stops after its current batch and starts in a new folder: {what}", effect=Effect.RESTART, why=why),
             *steps,
         ]
     steps += [
@@ -289,7 +290,7 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
         if isinstance(change, Restarted) and change.warning
     ]
     where = "on the same checkpoint"
-    return [Step(text=f"stops after its current batch and starts {where}: {what} changed", effect=Effect.RESTART, why=why), *steps]
+    return [Step(text=f"stops after its current batch and starts {where}: {what}", effect=Effect.RESTART, why=why), *steps]
 
 
 def _in_flight(facts: Facts) -> list[Step]:

@@ -65,7 +65,7 @@ _WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "cha
 _HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
 _WORDS: Final[Mapping[Part, str]] = {
     Part.SOURCES: "what it reads",
-    Part.PROJECTION: "its columns",
+    Part.PROJECTION: "the columns",
     Part.FILTER: "a filter",
     Part.FILTER_BEFORE_STATE: "a filter before the state",
     Part.GROUPING_KEYS: "the grouping keys",
@@ -86,7 +86,7 @@ _WORDS: Final[Mapping[Part, str]] = {
     Part.STATE_REMOVED: "state that is kept no more",
     Part.INPUT_OF_STATE: "an expression before the state",
     Part.HINT: "a hint",
-    Part.UNKNOWN: "its query",
+    Part.UNKNOWN: "the query",
 }
 
 
@@ -291,7 +291,7 @@ class _Steps:
             part = difference.part
             known = _WITHOUT_STATE.get(part)
             why = str(rule(known)) if known else _HINTED if part is Part.HINT else "the checkpoint holds no state that it could contradict"
-        return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why)
+        return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column)
 
     def _with_python(self) -> Iterator[JobChange]:
         """Steps one by one: what a Python step does with what it reads can not be looked through."""

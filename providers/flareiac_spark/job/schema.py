@@ -143,7 +143,7 @@ SCHEMA: Final = Block(
         ),
         "health": Attribute(
             type=_HEALTH,
-            description='When it is not well, for drift and status: { max_lag = "10m", max_batch_duration = "5m", max_idle = "1h" }. '
+            description='When it is unhealthy, for drift and status: { max_lag = "10m", max_batch_duration = "5m", max_idle = "1h" }. '
             "max_lag: it has not caught up with its sources for so long (it has when they hold nothing that it has not read); "
             "max_batch_duration: a batch takes or took longer; max_idle: it commits no batch for so long. Each counts from the start "
             "of the query; what is left out is not looked at.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.operators import (
@@ -37,7 +37,7 @@ from flareiac_spark.sql.pairing import (
     same_window,
     window_change,
 )
-from flareiac_spark.sql.parts import Difference, Part, placed
+from flareiac_spark.sql.parts import ColumnChange, Difference, Part, placed
 from flareiac_spark.sql.shown import shown
 from flareiac_spark.sql.spelling import spell
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
@@ -144,11 +144,20 @@ class _Differ:
         return self._found
 
     def _add(
-        self, part: Part, step: str, old: str = "", new: str = "", *, feeds_state: bool, detail: str = "", same_type: bool | None = None
+        self,
+        part: Part,
+        step: str,
+        old: str = "",
+        new: str = "",
+        *,
+        feeds_state: bool,
+        detail: str = "",
+        same_type: bool | None = None,
+        column: ColumnChange | None = None,
     ) -> None:
         """The one way in: where a difference stands decides what it is, so no caller goes without saying it."""
         found = placed(part, feeds_state=feeds_state)
-        self._found.append(Difference(part=found, step=step, old=old, new=new, detail=detail, same_type=same_type))
+        self._found.append(Difference(part=found, step=step, old=old, new=new, detail=detail, same_type=same_type, column=column))
 
     def _same_name(self, old: Symbol, new: Symbol) -> None:
         """From here on both sides call this column the same."""
@@ -516,24 +525,29 @@ class _Differ:
         before, after = _by_name(old), _by_name(new)
         for name, output in after.items():
             if name not in before:
-                self._output(output.step, "", _named(output, self._new), f"added {_name(output)}")
+                self._column(output.step, "added", output, "", _named(output, self._new))
                 continue
             was = before[name]
             if (self._old.text(was.expr), was.without) != (self._new.text(output.expr), output.without):
                 where = parting(was.expr, output.expr, output.step)
-                self._output(where, _named(was, self._old), _named(output, self._new), f"{_name(output)} changed")
+                self._column(where, "changed", output, _named(was, self._old), _named(output, self._new))
             elif was.shown != output.shown and (self._old.exact_names or self._new.exact_names):
                 self._output(output.step, was.shown, output.shown, "the case of a name")
         for name, output in before.items():
             if name not in after:
-                self._output(new[0].step if new else output.step, _named(output, self._old), "", f"removed {_name(output)}")
+                self._column(new[0].step if new else output.step, "removed", output, _named(output, self._old), "")
         by_name = self._old.writes and self._new.writes  # a table takes columns by their names
         if list(before) != list(after) and sorted(before) == sorted(after) and not by_name:
             told = ", ".join(_name(each) for each in old), ", ".join(_name(each) for each in new)
             self._output(new[0].step, *told, "only their order")
 
-    def _output(self, step: str, old: str, new: str, detail: str) -> None:
-        self._add(Part.PROJECTION, step, old, new, feeds_state=False, detail=detail)
+    def _output(self, step: str, old: str, new: str, detail: str, column: ColumnChange | None = None) -> None:
+        self._add(Part.PROJECTION, step, old, new, feeds_state=False, detail=detail, column=column)
+
+    def _column(self, step: str, kind: Literal["added", "removed", "changed"], output: Output, old: str, new: str) -> None:
+        name = _name(output)
+        detail = f"{name} changed" if kind == "changed" else f"{kind} {name}"
+        self._output(step, old, new, detail, ColumnChange(step=step, name=name, kind=kind))
 
     def _hints(self, old: list[Hint], new: list[Hint]) -> None:
         before, after = sorted(each.text for each in old), sorted(each.text for each in new)

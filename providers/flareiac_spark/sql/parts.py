@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 
 class Part(StrEnum):
@@ -76,6 +76,15 @@ ABOVE_STATE: Final = frozenset(part for part in Part if placed(part, feeds_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChange:
+    """A column that a step begins to write, writes no more, or computes differently."""
+
+    step: str
+    name: str
+    kind: Literal["added", "removed", "changed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """``step`` is named as in the new query. ``old`` and ``new`` are short SQL texts, "" where absent."""
 
@@ -87,3 +96,5 @@ class Difference:
     same_type: bool | None = None
     """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes on from the old state in
     silence. None: it can not be told, or does not matter."""
+    column: ColumnChange | None = None
+    """The one output column that differs; None where it is another difference."""

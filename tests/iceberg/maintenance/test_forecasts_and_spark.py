@@ -147,7 +147,7 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'file')")
     spark.sql(f"DELETE FROM {NAME} WHERE id < 600")
     worn = duties(shared, declared)["compaction"]
-    assert worn.summary.startswith("1 file small or with many deleted rows of more than 0: ")
+    assert worn.summary.startswith("1 file small or with many deleted rows (limit 0): ")
     judged = do(worn)
     assert not judged.diagnostics
     assert worn.forecast["rewritten_files"] == 1

@@ -76,4 +76,4 @@ def test_a_threshold_that_the_summary_rules_out_opens_nothing(lake: Lake, metada
     found, opened = decide(lake, metadata, {"compaction": {"run_if": {"small_files_over": 100_000}}})
     assert not opened
     assert not found["compaction"].due
-    assert found["compaction"].summary == "100,000 data files in all, of more than 100,000 small ones"
+    assert found["compaction"].summary == "100,000 data files in all (limit of small ones: 100,000)"

@@ -47,7 +47,7 @@ def test_few_files_are_not_looked_at(written: Lake) -> None:
     assert measured(written, {"compaction": {}})["rewrite"] == {"few": 6}
     duty = duties(written, {"compaction": {}})["compaction"]
     assert not duty.due
-    assert duty.summary == "6 data files in all, of more than 20 small ones"
+    assert duty.summary == "6 data files in all (limit of small ones: 20)"
 
 
 def test_small_files_are_compacted(written: Lake) -> None:
@@ -57,7 +57,7 @@ def test_small_files_are_compacted(written: Lake) -> None:
     assert duty.work.strategy == "binpack"
     assert duty.forecast["rewritten_files"] == 6
     assert duty.forecast["snapshot_before"] == written.table("n.t").metadata.current_snapshot_id
-    assert duty.summary.startswith("6 small files of more than 5: rewrite 6 files (")
+    assert duty.summary.startswith("6 small files (limit 5): 6 files (")
 
 
 def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
@@ -69,7 +69,7 @@ def test_files_of_several_partitions_are_not_put_together(lake: Lake) -> None:
     assert duty.forecast["rewritten_files"] == 4  # only yesterday has four
     few = duties(lake, body | {"compaction": {"run_if": {"small_files_over": 3}, "min_input_files": 5}})["compaction"]
     assert not few.due
-    assert few.summary == "7 small files of more than 3, but no partition has 5 of them: nothing to rewrite"
+    assert few.summary == "7 small files (limit 3), but no partition has 5 of them: nothing to rewrite"
 
 
 def test_a_filter_leaves_files_out(lake: Lake) -> None:
@@ -119,7 +119,7 @@ def test_manifests_are_counted_from_their_list(written: Lake) -> None:
     assert duty.forecast["rewritten_manifests"] == 6
     many = duties(written, {"manifest_rewrite": {}})["manifest_rewrite"]
     assert not many.due
-    assert many.summary.startswith("6 manifests of more than 50, mean size ")
+    assert many.summary.startswith("6 manifests (limit 50), mean size ")
 
 
 @pytest.mark.parametrize("partitioned", [True, False])
@@ -166,7 +166,7 @@ def test_a_block_that_is_added_is_measured_though_nobody_wrote(written: Lake) ->
 def test_files_that_are_small_and_have_deletes_count_once() -> None:
     found = {"unfit": 15, "worn": 15, "small": 15, "files": 15, "rewritten_files": 15}
     settings = Compaction(run_if={"small_files_over": 20, "small_file_share_over": 0.3})
-    told = "15 files small or with many deleted rows of more than 20, 100% small or with many deleted rows of more than 30%"
+    told = "15 files small or with many deleted rows (limit 20), 100% small or with many deleted rows (limit 30%)"
     assert _reason(found, settings) == (told, True)
     assert not _reason(found, Compaction())[1]
 
