@@ -161,3 +161,33 @@ def test_damage_is_unreadable_and_never_missing(tmp_path: Path) -> None:
     found = CheckpointDriver(Project(root=tmp_path)).read(request())
     assert isinstance(found, Unreadable)
     assert str(broken) in found.diagnostic.summary
+
+
+def several(folder: Path, logs: dict[int, str], *positions: int) -> Path:
+    """The first batch of a query over files with these logs (number to folder) and these positions."""
+    for part in ("offsets", "commits"):
+        (folder / part).mkdir(parents=True)
+    (folder / "metadata").write_text(json.dumps({"id": QUERY}))
+    lines = [json.dumps({"logOffset": position}) for position in positions]
+    (folder / "offsets" / "0").write_text("\n".join(["v1", json.dumps({"batchWatermarkMs": 0, "conf": {}}), *lines]))
+    for number, place in logs.items():
+        (folder / "sources" / str(number)).mkdir(parents=True)
+        (folder / "sources" / str(number) / "0").write_text(
+            f"v1\n{json.dumps({'path': f'file://{place}/f.json', 'timestamp': 1, 'batchId': 0})}"
+        )
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("logs", "positions", "found"),
+    [
+        ({0: "/a"}, (0, 0), [(0, ("/a",))]),
+        ({0: "/a", 1: "/b"}, (0, 0, 0), [(0, ("/a",)), (1, ("/b",))]),
+        ({0: "/a", 1: "/b"}, (0, -1, 0), [(0, ("/a",)), (1, ("/b",))]),
+        ({0: "/a", 1: "/b"}, (0, 0), [(0, ("/a",)), (1, ("/b",))]),
+    ],
+)
+def test_a_source_that_is_read_several_times_has_one_log(
+    tmp_path: Path, logs: dict[int, str], positions: tuple[int, ...], found: list[tuple[int, tuple[str, ...]]]
+) -> None:
+    assert [(item.index, item.folders) for item in read(several(tmp_path, logs, *positions)).sources] == found

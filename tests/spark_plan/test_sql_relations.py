@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac_spark.sql.meaning import Query, compare_queries
-from flareiac_spark.sql.relations import columns_given, columns_read, relations
+from flareiac_spark.sql.relations import columns_given, columns_read, relations, streams_in_order
 from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
 
 QUERIES = (
@@ -89,3 +89,25 @@ def test_columns_that_a_query_gives() -> None:
 def test_a_star_inside_a_call_reads_every_column(star: str) -> None:
     assert columns_read([f"SELECT ts, {star} AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts", "amount"}
     assert columns_read(["SELECT ts, count(*) AS x FROM o GROUP BY ts"], "o", ["ts", "amount"]) == {"ts"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "positions"),
+    [
+        ({"s": "SELECT id FROM ev UNION ALL SELECT id FROM ev"}, ("ev", "ev")),
+        ({"v": "SELECT id FROM ev", "s": "SELECT id FROM v UNION ALL SELECT id FROM ev2 UNION ALL SELECT id FROM v"}, ("ev", "ev2", "ev")),
+        ({"s": "WITH c AS (SELECT id FROM ev) SELECT id FROM c UNION ALL SELECT id FROM c"}, ("ev",)),
+        ({"s": "WITH c AS (SELECT id FROM ev), d AS (SELECT id FROM ev2) SELECT id FROM c"}, ("ev", "ev2")),
+        ({"s": "WITH c AS (SELECT id FROM ev) SELECT id FROM ev2 UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
+        ({"s": "WITH c AS (SELECT id FROM ev), d AS (SELECT id FROM c UNION ALL SELECT id FROM c) SELECT id FROM d UNION ALL "
+               "SELECT id FROM ev2 UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
+        ({"s": "SELECT id FROM ev2 UNION ALL SELECT id FROM (WITH c AS (SELECT id FROM ev) SELECT id FROM c UNION ALL SELECT id FROM c)"},
+         ("ev2", "ev")),
+        ({"v": "WITH c AS (SELECT id FROM ev) SELECT id FROM c", "s": "SELECT id FROM v UNION ALL SELECT id FROM v"}, ("ev", "ev")),
+        ({"v": "SELECT id FROM ev", "s": "WITH c AS (SELECT id FROM v), d AS (SELECT id FROM ev2) "
+               "SELECT id FROM d UNION ALL SELECT id FROM c"}, ("ev", "ev2")),
+    ],
+)  # fmt: skip
+def test_positions_are_those_of_sparks_offsets(steps: dict[str, str], positions: tuple[str, ...]) -> None:
+    """As measured on Spark 4.1: the lines of ``offsets/0`` and the files that each source's log names."""
+    assert streams_in_order(steps, "s", ["ev", "ev2"]) == positions

@@ -6,7 +6,7 @@ notes for itself; ``state/OP/_metadata/metadata`` one stateful operator.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +38,11 @@ class TooNew(Damaged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOnDisk:
-    """One streaming source by its position. ``kind`` is files, rate, table or unknown; ``folders`` are those that files came from."""
+    """One streaming source. ``kind`` is files, rate, table or unknown; ``folders`` are those that files came from.
+
+    ``index`` is the number of its own log below ``sources``. A query that reads one source several times has a position for each time in
+    its offsets, and one log.
+    """
 
     index: int
     kind: str
@@ -153,7 +157,7 @@ def _read(folder: Path) -> CheckpointOnDisk | None:
         watermark_ms=_whole(newest.header.get("batchWatermarkMs")),
         begun_ms=_whole(newest.header.get("batchTimestampMs")),
         conf={str(key): str(value) for key, value in newest.header.get("conf", {}).items()},
-        sources=tuple(_source(folder, index, line, path) for index, line in enumerate(newest.positions)),
+        sources=tuple(_source(folder, index, line, path) for index, line in _sources(folder, newest.positions)),
         operators=_operators(folder / "state", None if committed is None else committed + 1),
     )
 
@@ -202,6 +206,29 @@ def _check_logs(folder: Path, started: int | None, committed: int | None) -> Non
         raise Damaged(folder / "commits" / str(started - 1), f"it is not there, and batch {started} was begun after it")
     if started - 1 not in _numbers(folder / "offsets"):
         raise Damaged(folder / "offsets" / str(started - 1), f"it is not there, and Spark needs it to go on after batch {started}")
+
+
+def _sources(folder: Path, positions: Sequence[str | None]) -> list[tuple[int, str | None]]:
+    """Each source with the number of its log, once: Spark numbers the logs by the first place at which a source is read."""
+    logs = sum(name.isdigit() for name in _names(folder / "sources"))
+    distinct = list(dict.fromkeys(positions))
+    if len(positions) > logs > 0 and _files_are_there(folder, distinct) and not _files_are_there(folder, positions):
+        return list(enumerate(distinct)) if len(distinct) == logs else [(index, distinct[0]) for index in range(logs)]
+    return list(enumerate(positions))
+
+
+def _files_are_there(folder: Path, positions: Sequence[str | None]) -> bool:
+    """Whether each position of files is in the log of its number."""
+    for index, line in enumerate(positions):
+        try:
+            reached = json.loads(line or "{}")
+        except (ValueError, RecursionError):
+            return False
+        if isinstance(reached, dict) and isinstance(reached.get("logOffset"), int):
+            newest = _newest(folder / "sources" / str(index))
+            if reached["logOffset"] >= 0 and (newest is None or newest < reached["logOffset"]):
+                return False
+    return True
 
 
 def _source(folder: Path, index: int, line: str | None, path: Path) -> SourceOnDisk:

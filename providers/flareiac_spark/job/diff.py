@@ -194,7 +194,7 @@ class _Comparison:
             yield from self._order_in_code()
             return
         for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
-            before, after = _read_in_order(self._old, output), _read_in_order(self._new, output)
+            before, after = read_in_order(self._old, output), read_in_order(self._new, output)
             if before is None or after is None:
                 same = canonical([self._old["steps"], self._old["inputs"]]) == canonical([self._new["steps"], self._new["inputs"]])
             else:
@@ -424,7 +424,7 @@ class _Comparison:
                 yield Restarted(path=("conf", name), text=name, why="a session takes its settings at the start")
 
 
-def _read_in_order(attributes: Attributes, output: str) -> list[str] | None:
+def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
     """What an output's query reads, each source as its kind and place; None where it can not be told."""
     sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
     names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)

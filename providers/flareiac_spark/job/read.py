@@ -17,8 +17,10 @@ from flareiac_spark.checkpoint.stand import Stand, read_stand
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.definition import query_digest
+from flareiac_spark.job.diff import read_in_order
 from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
+from flareiac_spark.job.query_changes import query_of
 from flareiac_spark.job.source_folders import WILDCARDS, read_paths
 from flareiac_spark.job.spec import is_finite, query_names
 from flareiac_spark.places import absolute_place
@@ -36,6 +38,8 @@ def read_job(request: ReadRequest, applications: Applications) -> Observation:
         checkpoints = checkpoints_of(attributes, request.references, applications, names)
         stands = _stands(attributes, request.references, applications)
         facts = replace(_facts(request.address, desired, status, checkpoints, stands), absent=_absent(request, applications.project))
+        if request.recorded is not None:
+            _refuse_lost_logs(request.recorded.attributes, checkpoints)
         unread = _unread(query_folders(attributes, request.references, applications, names))
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
@@ -58,6 +62,16 @@ def _absent(request: ReadRequest, project: Project) -> tuple[str, ...]:
     inputs = (request.desired or {}).get("inputs", {})
     found = [path for path in read_paths(inputs, project) if not WILDCARDS & set(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
+
+
+def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFacts]) -> None:
+    """A source whose log is gone would be read again from its beginning. Raises ``Damaged``."""
+    for output in attributes["outputs"]:
+        name = query_of(attributes, output)
+        found, read = checkpoints.get(name), read_in_order(attributes, output)
+        if found is not None and found.started is not None and read is not None and len(set(read)) > len(found.sources):
+            folder = Path(attributes["checkpoint_location"]) / name
+            raise Damaged(folder, f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}")
 
 
 def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
