@@ -96,11 +96,24 @@ class Lake:
         """Starts another driver with the settings of the one there is, as a second service unit would."""
         pid = self.driver_pid()
         assert pid is not None, "there is a driver"
-        inherited = dict(item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item)
-        kept = {name: value for name, value in inherited.items() if name != "FLAREIAC_KILL_AT"}
+        kept = _inherited(pid)
         command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
         shell = ["/bin/sh", "-c", _DETACHED, "sh", *command]
         subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
+
+    def move(self, host: str) -> int | None:
+        """Starts a driver under another host's name, as on another machine, once the one there is has ended. Its process once it leads."""
+        pid = self.driver_pid()
+        assert pid is not None, "there is a driver"
+        kept = _inherited(pid)
+        os.kill(pid, signal.SIGTERM)
+        if not wait_until(lambda: not is_driver(pid), _GONE):
+            return None
+        command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
+        shell = ["unshare", "--uts", "/bin/sh", "-c", f"hostname {host}; {_DETACHED}", "sh", *command]
+        subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
+        there = wait_until(lambda: self.driver_pid() not in (pid, None) and self.application().get("phase") == "running", _GONE)
+        return self.driver_pid() if there else None
 
     def hits(self) -> list[tuple[str, int]]:
         """Points at which attempts failed, since the last time that this was asked; each with its time."""
@@ -167,6 +180,12 @@ def _twice(table: Any, snapshot_id: int) -> tuple[str, ...]:
                 seen[tuple(summary[name] for name in names)] += 1
         at = by_id.get(at.parent_snapshot_id) if at.parent_snapshot_id is not None else None
     return tuple("/".join(mark) for mark, count in seen.items() if count > 1)
+
+
+def _inherited(pid: int) -> dict[str, str]:
+    """The environment of a driver, but for the point at which it was to die."""
+    found = dict(item.partition("=")[::2] for item in Path(f"/proc/{pid}/environ").read_text().split("\0") if item)
+    return {name: value for name, value in found.items() if name != "FLAREIAC_KILL_AT"}
 
 
 def is_driver(pid: int) -> bool:

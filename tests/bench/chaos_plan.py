@@ -21,6 +21,17 @@ class Strike(StrEnum):
     END = "the driver is asked to end"
     PAUSE = "the driver is paused"
     RIVAL = "the driver is paused past its lease, and another one takes over"
+    HOST = "the driver moves to another host, which is lost"
+
+
+MAINTAIN: Final = (
+    "apply.intent",
+    "apply.before-result",
+    "apply.result",
+    "driver.maintenance-begun",
+    "driver.maintenance-done-before-result",
+)
+"""Points at which ``maintain`` is killed: its own, and those of the driver that carries it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +49,10 @@ class ApplyKill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and started again."""
+    """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and started again.
+
+    ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for none.
+    """
 
     files: int
     meanwhile: int
@@ -46,6 +60,7 @@ class Round:
     strike: Strike | None
     during_apply: float | None
     by_hand: Scenario | None
+    maintain: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +77,7 @@ class Chaos:
     def __init__(self, seed: int, scenarios: Sequence[Scenario] = SCENARIOS, *, mild: bool = False) -> None:
         self._seed, self._scenarios, self._mild = seed, scenarios, mild
         self._applies = _deck(f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points])
-        self._deaths = _deck(f"{seed}/deaths", ["driver.lease-taken", "driver.stopping", *self._points()])
+        self._deaths = _deck(f"{seed}/deaths", ["driver.lease-taken", "driver.stopping", *MAINTAIN[3:], *self._points()])
 
     def rounds(self) -> Iterator[Round]:
         """Without end."""
@@ -92,6 +107,7 @@ class Chaos:
             Strike.END: 4,
             Strike.PAUSE: 4,
             Strike.RIVAL: 4,
+            Strike.HOST: 6,
         }
         (strike,) = chance.choices(list(strikes), list(strikes.values()))
         by_hand = chance.choice(self._scenarios) if chance.random() < 0.4 else None
@@ -102,6 +118,7 @@ class Chaos:
             strike=None if self._mild or number == 0 else strike,
             during_apply=chance.uniform(0.5, 6) if chance.random() < 0.5 else None,
             by_hand=by_hand if number else None,
+            maintain=chance.choice(("", *MAINTAIN[:3])) if number and chance.random() < 0.5 else None,
         )
 
     def _times(self, chance: random.Random, point: str) -> int:
@@ -121,7 +138,7 @@ class Chaos:
 
     def _dies(self, chance: random.Random) -> str:
         point = next(self._deaths)
-        starting = point.startswith(("driver.before-start", "driver.after-start", "driver.lease-taken"))
+        starting = point.startswith(("driver.before-start", "driver.after-start", "driver.lease-taken", "driver.maintenance"))
         return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if starting else 12)}"
 
 

@@ -25,6 +25,9 @@ _DEADLINE: Final = 900.0
 _APPLIES: Final = 6
 """One must converge; a kill may spoil each of the others."""
 _EVERYTHING: Final = "everything"
+_APPLY: Final = ("apply", "-auto-approve", "-maintenance=exclude")
+_MAY_MOVE: Final = subprocess.run(("unshare", "--uts", "true"), capture_output=True, check=False).returncode == 0
+"""Whether this user may give a process another host's name."""
 _UNSEEN: Final = "driver.lease-taken"
 
 
@@ -85,7 +88,7 @@ class Course:
         self._in_peace("init")
         for item in self.scenarios:
             self.lake.write(item.name, without_job(item.declared(Edits())))
-        self._in_peace("apply", "-auto-approve")
+        self._in_peace(*_APPLY)
         for target in (target for item in self.scenarios for target in item.targets if target.branch):
             self.lake.lay_branch(target.table)
         for item in self.scenarios:
@@ -111,6 +114,8 @@ class Course:
             self.landing.land(plan.meanwhile)
         if plan.strike is not None and plan.during_apply is not None:
             self._struck_apply(plan.strike, plan.during_apply)
+        if plan.maintain is not None:
+            self._maintain(plan.maintain)
         self._converge()
         self._compare()
 
@@ -120,11 +125,20 @@ class Course:
         self.lake.write(scenario.name, scenario.declared(edits))
 
     def _killed_apply(self, kill: ApplyKill) -> None:
-        done = self._command("apply", "-auto-approve", FLAREIAC_KILL_AT=kill.spelled, FLAREIAC_FAIL_AT=self._life.fails)
+        done = self._command(*_APPLY, FLAREIAC_KILL_AT=kill.spelled, FLAREIAC_FAIL_AT=self._life.fails)
         if done.killed:
             self._count(kill.scenario.name, f"{kill.point} ({kill.scenario.change})")
         else:
             self.unreached[kill.spelled] += 1
+
+    def _maintain(self, point: str) -> None:
+        """All that is due, killed at a point; in peace it must come to its end unless the driver died of something else."""
+        hard = self._hard
+        done = self._command("maintain", "-auto-approve", FLAREIAC_KILL_AT=point, FLAREIAC_FAIL_AT=self._life.fails)
+        if done.killed:
+            self._count(_EVERYTHING, f"{point} (maintain)")
+        elif done.code and self._hard == hard and self.lake.driver_pid() is not None:
+            self._complain(f"maintain ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
 
     def _by_hand(self, scenario: Scenario) -> None:
         for word in ("stop", "start"):
@@ -136,10 +150,10 @@ class Course:
     def _struck_apply(self, strike: Strike, after: float) -> None:
         """The driver is struck while an apply is at work."""
         variables = self._variables()
-        with self.lake.begin("apply", "-auto-approve", **variables) as command:
+        with self.lake.begin(*_APPLY, **variables) as command:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 command.wait(after)
-            if strike in (Strike.PAUSE, Strike.RIVAL):
+            if strike in (Strike.PAUSE, Strike.RIVAL, Strike.HOST):
                 strike = Strike.DRIVER
             self._collect(variables.get("FLAREIAC_KILL_AT", ""))
             self._strike(strike)
@@ -152,7 +166,7 @@ class Course:
         if pid is None:
             return
         self._struck = True
-        match strike:
+        match Strike.DRIVER if strike is Strike.HOST and not _MAY_MOVE else strike:
             case Strike.JVM:
                 jvm = application.get("jvm_pid")
                 if not isinstance(jvm, int):
@@ -170,6 +184,8 @@ class Course:
                 self._struck = False
             case Strike.RIVAL:
                 self._rival(pid)
+            case Strike.HOST:
+                self._lose_host()
         self._count(_EVERYTHING, strike.value)
         self._collect()
 
@@ -179,7 +195,7 @@ class Course:
         try:
             self.landing.land(1)
             time.sleep(22)
-            self._look(self.lake.run("apply", "-auto-approve", **self._variables()), "apply")
+            self._look(self.lake.run(*_APPLY, **self._variables()), "apply")
         finally:
             self._signal(pid, signal.SIGCONT)
 
@@ -196,6 +212,20 @@ class Course:
         self._await_end(pid, Strike.RIVAL)
         if not wait_until(lambda: self.lake.driver_pid() not in (pid, None), 90):
             self.wrong.append("the driver that took over does not lead")
+
+    def _lose_host(self) -> None:
+        """What comes next sees a lease of a host that it knows nothing of, and a process that it cannot look at."""
+        there = self.lake.move("other-host")
+        self._collect()
+        if there is None:
+            self.wrong.append("a driver on another host did not come to lead")
+            return
+        self._struck = True
+        jvm = self.lake.application().get("jvm_pid")
+        for pid in (there, jvm):
+            if isinstance(pid, int):
+                self._signal(pid, signal.SIGKILL)
+        self._await_end(there, Strike.HOST)
 
     def _lease_owner(self) -> object:
         try:
@@ -231,7 +261,7 @@ class Course:
         """An apply after which plan has nothing to do. What else ends it than a kill is wrong."""
         for _ in range(_APPLIES):
             hard = self._hard
-            done = self._command("apply", "-auto-approve", **self._variables())
+            done = self._command(*_APPLY, **self._variables())
             if done.code:
                 if self._hard == hard and self.lake.driver_pid() is not None:
                     self._complain(f"apply ended with {done.code}, and no driver died:\n{done.text[-4000:]}")

@@ -155,9 +155,16 @@ def _block(head: str, *lines: str) -> str:
     return "\n".join([f"{head} {{", *lines, "}"])
 
 
+MAINTAINED: Final = (
+    _block("compaction", "run_if = { small_files_over = 5 }"),
+    _block("snapshot_expiry", 'older_than = "20s"', "retain_last = 1"),
+)
+"""So eager that each round has work: what readers and writers still need is all that holds it back."""
+
+
 def _table(name: str, *columns: str, lines: Sequence[str] = ()) -> str:
     typed = [_block(f'column "{column}"', f'type = "{kind}"') for column, kind in (item.split(":") for item in columns)]
-    return _block(f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines)
+    return _block(f'table "{name}"', "catalog = catalog.lake", 'namespace = "demo"', *typed, *lines, *MAINTAINED)
 
 
 def _plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
