@@ -65,6 +65,18 @@ def test_version_3_with_defaults(lake: KindLake) -> None:
     assert lake.plan("table.t", third).action is Action.NO_OP
     lake.apply("table.new", third | {"name": "new"})
     assert lake.plan("table.new", third | {"name": "new"}).action is Action.NO_OP
+    made = lake.table(f"{lake.namespace}.new")
+    assert (made.format_version, made.schema().find_field("n").write_default, set(made.metadata.refs)) == (3, 7, {"audit"})
+
+
+@pytest.mark.parametrize("version", [None, 1, 2, 3])
+@pytest.mark.parametrize("branches", [None, {"audit": BRANCH}])
+def test_a_table_is_made_in_one_commit(lake: KindLake, version: int | None, branches: dict[str, Any] | None) -> None:
+    body = {"namespace": lake.namespace, "column": columns(id="long"), "format_version": version, "branch": branches}
+    lake.apply("table.t", body)
+    metadata = lake.table(f"{lake.namespace}.t").metadata
+    assert (metadata.format_version, metadata.metadata_log, set(metadata.refs)) == (version or 2, [], set(branches or ()))
+    assert lake.plan("table.t", body).action is Action.NO_OP
 
 
 def test_a_table_gets_another_name(lake: KindLake) -> None:

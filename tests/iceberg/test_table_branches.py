@@ -3,10 +3,14 @@
 from typing import Any
 
 import pytest
+from pyiceberg.exceptions import BadRequestError
+from pyiceberg.schema import Schema
 from pyiceberg.table.refs import SnapshotRef
+from pyiceberg.types import LongType, NestedField
 
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Relation
 from flareiac.sdk.provider import Applied, NotApplied, Present
+from flareiac_iceberg.table.new_table import create_on_server
 from tests.iceberg.lake import Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string")}
@@ -77,8 +81,13 @@ def test_a_branch_of_a_new_table_starts_empty_and_can_be_written(lake: Lake) -> 
     assert lake.table("n.t").scan(snapshot_id=refs(lake)["audit"].snapshot_id).to_arrow().num_rows == 0
 
 
-def test_a_create_that_died_before_its_branch_goes_on(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise BadRequestError("BadRequestException: stage-create is not supported")
+
     body = BODY | {"branch": {"audit": branch()}}
+    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
+    monkeypatch.setattr("pyiceberg.catalog.sql.SqlCatalog.create_table_transaction", refused)
     request = lake.request("table.t", lake.plan("table.t", body))
     driver = lake.session.driver("table")
     with monkeypatch.context() as patch:
@@ -90,6 +99,49 @@ def test_a_create_that_died_before_its_branch_goes_on(lake: Lake, monkeypatch: p
     lake.record("table.t", settled)
     assert [step.text for step in lake.apply("table.t", body).steps] == ["create branch audit"]
     assert "audit" in refs(lake)
+    lake.apply("table.u", body | {"name": "u"})
+    assert lake.plan("table.u", body | {"name": "u"}).action is Action.NO_OP
+
+
+def test_a_server_makes_a_table_with_a_branch_in_one_commit(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
+    body = BODY | {"branch": {"audit": branch("7d")}}
+    lake.apply("table.t", body)
+    assert (lake.table("n.t").metadata.metadata_log, refs(lake)["audit"].max_ref_age_ms) == ([], 7 * DAY)
+    assert lake.plan("table.t", body).action is Action.NO_OP
+
+
+def test_a_server_keeps_the_table_that_appears_while_one_is_staged(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flareiac_iceberg.table import new_table
+
+    def overtaken(*arguments: Any) -> None:
+        other = lake.other_made()
+        other.create_table("n.t", lake_schema)
+        other.close()
+        original(*arguments)
+
+    original, lake_schema = new_table._commit_staged, Schema(NestedField(1, "theirs", LongType(), required=False))
+    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
+    monkeypatch.setattr(new_table, "_commit_staged", overtaken)
+    planned = lake.plan("table.t", BODY | {"branch": {"audit": branch()}})
+    outcome = lake.carry_out("table.t", planned)
+    assert isinstance(outcome, NotApplied)
+    assert outcome.diagnostics[0].code == "FII040"
+    assert lake.table("n.t").schema().column_names == ["theirs"]
+
+
+def test_a_create_that_died_before_its_entry_left_no_table(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = BODY | {"format_version": 3, "branch": {"audit": branch()}}
+    request = lake.request("table.t", lake.plan("table.t", body))
+    driver = lake.session.driver("table")
+    with monkeypatch.context() as patch:
+        patch.setattr("flareiac_iceberg.table.new_table._insert_row", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            driver.apply(request)
+    assert lake.settle("table.t", request) is None
+    lake.apply("table.t", body)
+    table = lake.table("n.t")
+    assert (table.format_version, table.metadata.metadata_log, set(refs(lake))) == (3, [], {"audit"})
 
 
 def test_options_change_and_what_is_not_named_stays(made: Lake) -> None:

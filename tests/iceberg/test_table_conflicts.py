@@ -123,7 +123,7 @@ def test_a_property_that_they_set_to_another_value_is_not_overwritten(lake: Lake
 def test_a_commit_in_the_very_middle_is_seen(lake: Lake, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     lake.apply("table.t", BODY)
     request = lake.request("table.t", lake.plan("table.t", BODY | {"comment": "x"}))
-    place = "flareiac_iceberg.table.pointer_commit." + ("_write" if moment == "before the file" else "_moved")
+    place = "flareiac_iceberg.table.pointer_commit." + ("write_metadata" if moment == "before the file" else "_moved")
     import flareiac_iceberg.table.pointer_commit as module
 
     original, pending = getattr(module, place.rpartition(".")[2]), [True]

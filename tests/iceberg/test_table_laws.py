@@ -132,6 +132,19 @@ def test_there_and_back_leaves_nothing_to_do(shared: Lake, before: dict[str, Any
         assert shared.plan(address, body | block).action is Action.NO_OP
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(body=tables((None, 1, 2, 3)))
+def test_a_new_table_has_one_metadata_file_and_nothing_is_left_to_do(shared: Lake, body: dict[str, Any]) -> None:
+    address, name = f"table.c{next(COUNTER)}", f"c{next(COUNTER)}"
+    planned = shared.plan(address, body | {"name": name})
+    assume(not planned.blockers)
+    shared.carry_out(address, planned)
+    table = shared.table(f"n.{name}")
+    assert (table.format_version, table.metadata.metadata_log) == (body["format_version"] or 2, [])
+    assert set(table.metadata.refs) == set(body["branch"] or ())
+    assert shared.plan(address, body | {"name": name}).action is Action.NO_OP
+
+
 def _row(table: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {"a": 5, "d": "text"}
     return {name: values.get(name) for name in table["column"]}

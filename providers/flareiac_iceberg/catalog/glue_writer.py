@@ -1,4 +1,4 @@
-"""Moves a table's entry in Glue to other metadata, if nobody moved it before. Touches the world; imports pyiceberg when needed."""
+"""Makes an entry of a table in Glue; moves one to other metadata if nobody moved it before. Touches the world; imports pyiceberg late."""
 
 from typing import TYPE_CHECKING
 
@@ -26,3 +26,12 @@ def move_entry(catalog: "GlueCatalog", namespace: str, name: str, old: str, new:
     except (CommitFailedException, NoSuchTableError):
         return False
     return True
+
+
+def create_entry(catalog: "GlueCatalog", namespace: str, name: str, location: str, metadata: Attributes) -> None:
+    """Makes the entry of a new table, whose metadata is in the file at ``location``. Raises what pyiceberg and boto3 raise."""
+    from pyiceberg.catalog.glue import _construct_table_input
+    from pyiceberg.table.metadata import TableMetadataUtil
+
+    described = _construct_table_input(name, location, metadata["properties"], TableMetadataUtil.parse_obj(metadata))
+    catalog._create_glue_table(namespace, name, described)

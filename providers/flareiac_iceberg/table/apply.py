@@ -53,7 +53,7 @@ from flareiac_iceberg.table.spec import TableSpec, layout_of, spec_of
 ATTEMPTS: Final = 20
 """Commits that are tried beside busy writers before giving up."""
 _FOLLOWS: Final = ("format_version", "branch", "tag")
-"""What a new table gets in a second commit."""
+"""What a new table may get only in a second commit."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
 
@@ -284,7 +284,7 @@ class TableDriver:
         spec = spec_of(planned)
         location = None if spec.location is None else absolute_location(spec.location, self._project.root) or spec.location
         try:
-            create(self._connections, target, definition(spec, request.key), location, request.key)
+            create(self._connections, target, definition(spec, request.key), location, request.key, partial(self._missing, target, planned))
             message = f"created {target.full_name}"
         except Exists:
             message = f"{target.full_name} had been created by this operation before"
@@ -294,13 +294,16 @@ class TableDriver:
         return self._completed(request, target, planned, message)
 
     def _completed(self, request: ApplyRequest, target: Target, planned: Attributes, message: str) -> Outcome:
-        """What a catalog does not take together with a new table follows in a commit of its own."""
+        """What a server did not take together with a new table follows in a commit of its own."""
 
         def missing(found: tuple[str, Attributes]) -> tuple[Change, ...]:
-            spec, identity = taken_apart(found[1], found[0])
-            return difference(spec_of(planned), NOTHING, _known(spec, identity, found[1], planned, {})).changes
+            return _lacking(planned, found[1], found[0])
 
         return self._in_one_commit(request, target, planned, missing, lambda _found: None, message, sent=True)
+
+    def _missing(self, target: Target, planned: Attributes, metadata: Attributes) -> list[Attributes]:
+        """The updates that make a new table with this metadata the planned one."""
+        return self._updates(target, metadata, _lacking(planned, metadata, ""), planned)
 
     def _update(self, request: ApplyRequest, target: Target, planned: Attributes) -> Outcome:
         steps = tuple(_filled(decode(item), planned) for item in request.payload["changes"])
@@ -385,10 +388,12 @@ class TableDriver:
     def _commit(
         self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], planned: Attributes, *, empty: bool
     ) -> None:
-        metadata = found[1]
+        made = self._updates(target, found[1], changes, planned)
+        commit(self._connections, target, found, made, requirements(found[1], made, empty=empty))
+
+    def _updates(self, target: Target, metadata: Attributes, changes: tuple[Change, ...], planned: Attributes) -> list[Attributes]:
         start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None
-        made = updates(metadata, changes, start, planned["properties"] or ())
-        commit(self._connections, target, found, made, requirements(metadata, made, empty=empty))
+        return updates(metadata, changes, start, planned["properties"] or ())
 
     def _start(self, target: Target, metadata: Attributes, changes: tuple[Change, ...]) -> Attributes:
         return empty_snapshot(self._connections, target, metadata, version_after(metadata, changes))
@@ -425,6 +430,11 @@ def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
     there = layout_of(taken_apart(found[1], found[0])[0])
     behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
     return _applied(planned | {name: there[name] for name in behind}, found)
+
+
+def _lacking(planned: Attributes, metadata: Attributes, location: str) -> tuple[Change, ...]:
+    spec, identity = taken_apart(metadata, location)
+    return difference(spec_of(planned), NOTHING, _known(spec, identity, metadata, planned, {})).changes
 
 
 def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, Attributes]) -> bool:

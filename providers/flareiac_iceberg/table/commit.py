@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
@@ -11,8 +11,13 @@ from flareiac_iceberg.catalog.spec import RestCatalog
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
 from flareiac_iceberg.table.history import MAIN, heads
+from flareiac_iceberg.table.new_table import Missing, create_entry, create_on_server
 from flareiac_iceberg.table.pointer_commit import commit_pointer
 from flareiac_iceberg.table.read import Target
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import MetastoreCatalog
+    from pyiceberg.catalog.rest import RestCatalog as Server
 
 
 class Conflict(Exception):
@@ -23,25 +28,18 @@ class Exists(Exception):
     """There is a table of this name."""
 
 
-def create(connections: Connections, target: Target, what: Definition, location: str | None, key: str) -> None:
+def create(connections: Connections, target: Target, what: Definition, location: str | None, key: str, missing: Missing) -> None:
     """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
     catalog = connections.get(target.catalog)  # first: pyiceberg's modules import each other in circles, and ``get`` lets one thread in
     from pyiceberg.exceptions import TableAlreadyExistsError
-    from pyiceberg.partitioning import PartitionSpec
-    from pyiceberg.schema import Schema
-    from pyiceberg.table.sorting import SortOrder
 
     with trouble_told(target.catalog):
         ensure_namespace(catalog, target.catalog, target.namespace, key)
         try:
-            catalog.create_table(
-                (*target.namespace.split("."), target.name),
-                Schema.model_validate(what.schema),
-                location,
-                PartitionSpec.model_validate(what.spec),
-                SortOrder.model_validate(what.order),
-                dict(what.properties),
-            )
+            if isinstance(target.catalog, RestCatalog):
+                create_on_server(cast("Server", catalog), target, what, location, missing)
+            else:
+                create_entry(cast("MetastoreCatalog", catalog), target, what, location, missing)
         except TableAlreadyExistsError as taken:
             raise Exists(target.full_name) from taken
 

@@ -12,12 +12,17 @@ from flareiac_iceberg.table.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """Schema, spec and order in JSON form, and the properties (with ``format-version``)."""
+    """Schema, spec and order in JSON form, the properties and the format version.
+
+    ``needs_updates``: the declared table has more than these, branches or default values.
+    """
 
     schema: Attributes
     spec: Attributes
     order: Attributes
     properties: dict[str, str]
+    version: int
+    needs_updates: bool
 
 
 def definition(spec: TableSpec, key: str) -> Definition:
@@ -27,13 +32,13 @@ def definition(spec: TableSpec, key: str) -> Definition:
     schema = new_schema(top, spec.identifier or ())
     ids = {node.path: node.id for node in nodes(schema)}
     properties = new_properties(_settings(spec))
-    # Iceberg's library for Python makes no table of version 3: it is upgraded in the commit that follows.
-    version = {"format-version": str(min(spec.format_version or 2, 2))}
     return Definition(
         schema=schema,
         spec=new_spec(spec.partition_by or (), ids),
         order=new_order(spec.sort_by or (), ids),
-        properties=DEFAULT_PROPERTIES | properties | version | {CREATED_BY_PROPERTY: key},
+        properties=DEFAULT_PROPERTIES | properties | {CREATED_BY_PROPERTY: key},
+        version=spec.format_version or 2,
+        needs_updates=bool(spec.branches) or any(column.default is not None for column in columns.values()),
     )
 
 

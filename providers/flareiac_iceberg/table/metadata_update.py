@@ -18,12 +18,19 @@ _USUAL_PREVIOUS: Final = 100
 
 def updated(metadata: Attributes, updates: Iterable[Attributes], location: str, now: int) -> Attributes:
     """The next metadata. ``location``: where the present one stands; ``now`` in ms since 1970."""
+    after = completed(metadata, updates, now)
+    moment = after["last-updated-ms"]
+    log = [*(after.get("metadata-log") or ()), {"timestamp-ms": metadata.get("last-updated-ms") or moment, "metadata-file": location}]
+    after["metadata-log"] = log[-previous_versions(after) :]
+    return after
+
+
+def completed(metadata: Attributes, updates: Iterable[Attributes], now: int) -> Attributes:
+    """The metadata with these updates, as part of the same version of it: nothing is added to the log of metadata files."""
     after = _complete(copy.deepcopy(metadata))
     moment = max(now, int(metadata.get("last-updated-ms") or 0))
     for update in updates:
         _apply(after, update, moment)
-    log = [*(after.get("metadata-log") or ()), {"timestamp-ms": metadata.get("last-updated-ms") or moment, "metadata-file": location}]
-    after["metadata-log"] = log[-previous_versions(after) :]
     after["last-updated-ms"] = moment
     if after["format-version"] == 1:
         # Readers of the first version look here alone.

@@ -40,7 +40,7 @@ def commit_pointer(catalog: "Catalog", target: Target, location: str, metadata: 
     new = _next_location(location, after)
     io = file_io(catalog, after, new)
     try:
-        _write(io, new, after)
+        write_metadata(io, new, after)
     except OSError:
         _delete(io, [new])
         raise
@@ -87,7 +87,8 @@ def file_io(catalog: "Catalog", metadata: Attributes, location: str) -> "FileIO"
     return load_file_io({**catalog.properties, **(metadata.get("properties") or {})}, location)
 
 
-def _write(io: "FileIO", location: str, metadata: Attributes) -> None:
+def write_metadata(io: "FileIO", location: str, metadata: Attributes) -> None:
+    """Writes a metadata file. Raises what the storage's client raises."""
     content = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
     with io.new_output(location).create() as stream:
         stream.write(gzip.compress(content) if location.endswith(".gz.metadata.json") else content)
