@@ -7,10 +7,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# A failure in CI must be there again in the next run; new examples are looked for elsewhere.
-hypothesis.settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI") == "true":
-    hypothesis.settings.load_profile("ci")
+# A failure in CI must be there again in the next run; new examples are looked for elsewhere. How long an example takes says more about
+# the machine than about the program.
+untimed = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("untimed", untimed)
+hypothesis.settings.register_profile("ci", untimed, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "untimed")
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests find "tests.support", however pytest was started
 

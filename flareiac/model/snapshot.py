@@ -78,7 +78,7 @@ class Snapshot:
     features: tuple[str, ...] = ()
     dropped: tuple[ResourceRecord, ...] = ()
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
-    sealed: bool = True
+    sealed: bool = field(default=True, compare=False)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:

@@ -72,8 +72,10 @@ def test_a_namespace_lives_from_create_to_drop(lake: KindLake) -> None:
     changed = body | {"properties": {"team": "c"}}
     assert lake.apply("namespace.n", changed).action is Action.UPDATE
     assert lake.plan("namespace.n", changed).action is Action.NO_OP
+    planned = lake.plan("namespace.n", None)
     lake.apply("table.t", orders(lake))
-    full = lake.carry_out("namespace.n", lake.plan("namespace.n", None))
+    assert [item.code for item in lake.plan("namespace.n", None).blockers] == ["FII042"]
+    full = lake.carry_out("namespace.n", planned)
     assert isinstance(full, NotApplied)
     assert [item.code for item in full.diagnostics] == ["FII042"]
     lake.apply("table.t", None)

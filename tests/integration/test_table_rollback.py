@@ -117,7 +117,7 @@ def test_it_is_shown_and_asked_for_before_anything_happens(plain: Project) -> No
     asked = plain.run("table", "rollback", "table.orders", f"-to={first}", code=8)
     assert f"table.orders goes back to snapshot {first} of " in asked.out
     assert f"the 2 snapshots after it are no longer part of the table, with 3 rows; {last} is kept for 7 days" in asked.out
-    assert "use -auto-approve" in asked.err
+    assert "Use -auto-approve" in asked.err
     assert plain.table("orders").metadata_location == before
     assert "No changes." in plain.plan(0)
 

@@ -87,7 +87,7 @@ def test_result(text: str, wanted: Data) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ('tonumber("x")', "'x' is none"),
+        ('tonumber("x")', "this is 'x'"),
         ("half(-1)", "below zero"),
         ('half("x")', "number"),
         ('regex("(", "x")', "Invalid regular expression"),
