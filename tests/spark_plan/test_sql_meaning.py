@@ -81,6 +81,62 @@ def test_the_same_meaning(old: str, new: str, *, known: bool) -> None:
     assert compare(new, old, known=known).same
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT if(n > 1, k, k) AS x FROM t", "SELECT k AS x FROM t"),
+        ("SELECT CASE WHEN n > 1 THEN d * 2 WHEN m > 1 THEN d * 2 ELSE d * 2 END AS x FROM t",
+         "SELECT if(n > 3, d * 2, d * 2) AS x FROM t"),
+        ("SELECT if(n > 1, k, k) AS x, sum(n) AS s FROM t GROUP BY if(n > 1, k, k)", "SELECT k AS x, sum(n) AS s FROM t GROUP BY k"),
+        ("SELECT n FROM t WHERE k ILIKE 'A%'", "SELECT n FROM t WHERE k ILIKE 'a%'"),
+        ("SELECT size(filter(array(n, 1), x -> x > 1)) AS a FROM t", "SELECT array_size(filter(array(n, 1), x -> x > 1)) AS a FROM t"),
+        ("SELECT t.k FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INTERVAL '5' MINUTE",
+         "SELECT t.k FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INTERVAL 5 minutes"),
+        ("SELECT CAST(j AS STRUCT<x: INT, y: STRING>) AS a FROM t",
+         "SELECT CAST(j AS STRUCT<x: INT, -- note\ny: /* too */ STRING>) AS a FROM t"),
+        ("SELECT to_json(struct(n, k)) AS a FROM t", "SELECT to_json(struct(((n)), (k))) AS a FROM t"),
+        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND false GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE n > 2 AND false GROUP BY k"),
+        ("SELECT k FROM t WHERE n <> n", "SELECT k FROM t WHERE n <> n AND rand() < 0.5"),
+        ("SELECT k, sum(n) AS s FROM t WHERE n > 1 AND NOT (m >= m) GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE m < m GROUP BY k"),
+    ],
+)  # fmt: skip
+def test_the_same_meaning_as_spark_simplifies_it(old: str, new: str) -> None:
+    assert compare(old, new).differences == ()
+    assert compare(new, old).same
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SELECT if(n > 1, ts, ts) AS x FROM t", "SELECT ts AS x FROM t"),  # only the latter has a watermark
+        ("SELECT if(n > 1, k, k) AS x FROM t", "SELECT if(n > 1, k, j) AS x FROM t"),
+        ("SELECT CASE WHEN n > 1 THEN k END AS x FROM t", "SELECT k AS x FROM t"),
+        ("SELECT if(rand() > 1, k, k) AS x FROM t", "SELECT k AS x FROM t"),
+        ("SELECT k, sum(n) AS s FROM t GROUP BY k, if(n > 1, k, k)", SUM),  # two keys
+        ("SELECT k, sum(n) AS s FROM t GROUP BY if(n > 1, k, k), if(n > 2, k, k), k", SUM),
+        ("SELECT k, k ILIKE 'A%' AS a, sum(n) AS s FROM t GROUP BY k, k ILIKE 'A%', k ILIKE 'a%'",
+         "SELECT k, k ILIKE 'a%' AS a, sum(n) AS s FROM t GROUP BY k, k ILIKE 'a%'"),
+        ("SELECT k, sum(a) AS s, sum(b) AS r FROM (SELECT k, n AS a, if(m > 1, n, n) AS b FROM t) GROUP BY k",
+         "SELECT k, sum(n) AS s, sum(n) AS r FROM t GROUP BY k"),
+        ("SELECT n FROM t WHERE k LIKE 'A%'", "SELECT n FROM t WHERE k LIKE 'a%'"),
+        ("SELECT n FROM t WHERE k ILIKE 'aA%' ESCAPE 'A'", "SELECT n FROM t WHERE k ILIKE 'aa%' ESCAPE 'A'"),
+        ("SELECT n FROM t WHERE k ILIKE '\\T%'", "SELECT n FROM t WHERE k ILIKE '\\t%'"),
+        ("SELECT size(array_distinct(arr)) AS a FROM t", "SELECT array_size(array_distinct(arr)) AS a FROM t"),
+        ("SELECT ts + INTERVAL 5 MINUTES AS a FROM t", "SELECT ts + INTERVAL 5 MONTHS AS a FROM t"),
+        ("SELECT to_json(struct((n))) AS a FROM t", "SELECT to_json(struct((m))) AS a FROM t"),
+        ("SELECT to_json(struct((n))) AS a FROM t", "SELECT to_json(struct(n + 0)) AS a FROM t"),
+        ("SELECT k FROM t WHERE n <= n", "SELECT k FROM t WHERE n <= n AND m > 1"),
+        ("SELECT k FROM t WHERE n > 1 AND false", "SELECT k FROM t WHERE n > 1"),
+        ("SELECT k, sum(n) AS s FROM t WHERE ts <> ts GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE ts <> ts AND n > 1 GROUP BY k"),
+        ("SELECT k, sum(n) AS s FROM t WHERE n <> n GROUP BY k", "SELECT k, sum(n) AS s FROM t WHERE n <> n AND rand() < 0.5 GROUP BY k"),
+        ("SELECT k FROM t WHERE false", "SELECT k FROM u WHERE false"),
+    ],
+)  # fmt: skip
+def test_what_is_not_simplified(old: str, new: str) -> None:
+    assert not compare(old, new).same
+    assert not compare(new, old).same
+
+
 CHANGES = [
     # without state
     ("SELECT n FROM t", "SELECT n, m FROM t", "projection: -> m (added m)"),

@@ -9,6 +9,7 @@ from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.place_filters import split
 from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import CannotTell, Scope
+from flareiac_spark.sql.simplified import origins
 from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ class _Gatherer:
         if text not in self._keys:
             name = self._keys[text] = f"k{len(self._keys)}"
             self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
+        else:
+            _as_written(self._aggregate.keys, self._keys[text], resolved)
 
     def _by_alias(self, column: "exp.Column", items: "list[tuple[str, exp.Expr]]") -> "exp.Expr":
         """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it is made of that column."""
@@ -203,6 +206,8 @@ class _Gatherer:
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
             self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower()))
+        else:
+            _as_written(self._aggregate.calls, self._calls[text], call)
         return self._column(self._calls[text], call)
 
     def _column(self, name: str, meaning: "exp.Expr") -> "exp.Expr":
@@ -232,6 +237,13 @@ def _bare(item: "exp.Expr") -> "exp.Expr":
     from sqlglot import exp
 
     return item.this if isinstance(item, exp.Alias) else item
+
+
+def _as_written(items: list[Item], name: str, again: "exp.Expr") -> None:
+    """Whether Spark keeps once or twice what is equal only after it was simplified is not known."""
+    first = next(item.expr for item in items if item.name == name)
+    if origins(first) != origins(again):
+        raise CannotTell("whether two expressions of one value are kept once or twice is not known")
 
 
 def _plainly(giver: str, name: str) -> str:

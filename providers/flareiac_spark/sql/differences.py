@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.never_true import settles
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -218,6 +219,9 @@ class _Differ:
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
         before = [self._old.text(condition.expr) for condition in old]
         after = [self._new.text(condition.expr) for condition in new]
+        settled = any(settles(each.expr, old + new, feeds_state) for each, text in zip(old, before, strict=True) if text in after)
+        if settled:
+            return
         gone = [condition for condition, text in zip(old, before, strict=True) if text not in after]
         came = [condition for condition, text in zip(new, after, strict=True) if text not in before]
         if not gone and not came and before != after and not all(is_stable(condition.expr) for condition in (*old, *new)):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import CannotTell, Scope, Source, Through
+from flareiac_spark.sql.simplified import origins
 from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class _Kept:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"
                 self._join.kept.append(Item(name=name, expr=expr, step=self._join.step, place=order))
+            elif origins(next(item.expr for item in self._join.kept if item.name == self._names[text])) != origins(expr):
+                raise CannotTell("whether two columns of one value are kept once or twice is not known")
             column = exp.Column(this=exp.to_identifier(self._names[text], quoted=True), table=exp.to_identifier(self._join.id, quoted=True))
             if "step" in expr.meta:
                 column.meta["step"] = expr.meta["step"]

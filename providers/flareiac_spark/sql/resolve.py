@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from flareiac_spark.sql.functions import GENERATORS, NAMING, WINDOWS
 from flareiac_spark.sql.negation import bare, negated
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
+from flareiac_spark.sql.simplified import simplified
 from flareiac_spark.sql.spelling import VARIABLE
 from flareiac_spark.sql.value_types import cast_type
 
@@ -62,8 +63,10 @@ class Resolver:
                 return node.copy()
             case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
                 raise CannotTell("a parameter in the SQL")
+            case exp.ILike() if node.find_ancestor(exp.Escape) is not None:
+                return self._rebuilt(node)  # the character that escapes keeps its case
             case _:
-                return self._rebuilt(node)
+                return simplified(self._rebuilt(node))
 
     def _rebuilt(self, node: "exp.Expr") -> "exp.Expr":
         arguments: dict[str, Any] = {}
@@ -109,6 +112,7 @@ class Resolver:
     def _field(self, item: "exp.Expr") -> "exp.Expr":
         from sqlglot import exp
 
+        item = bare(item)
         match item:
             case exp.Alias():
                 return _called(self.resolve(item.this), item.alias)

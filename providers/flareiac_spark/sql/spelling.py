@@ -89,6 +89,8 @@ def spell(node: "exp.Expr", named: Namer) -> str:
             return f"{_SAME_FUNCTION.get(name, name)}({', '.join(_arguments(node, named))})"
         case exp.Alias():
             return f"{spell(node.this, named)} as {node.alias!r}"
+        case exp.Interval(unit=exp.Var() as unit):
+            return f"interval<{spell(node.this, named)} {unit.name.lower().removesuffix('s')}>"
         case exp.Var():
             return node.name.lower()
         case exp.DataType():

@@ -31,6 +31,8 @@ def verbatim(sql: str) -> "exp.Query | None":
     found = [tree for tree in trees if tree is not None]
     if len(found) != 1 or not isinstance(found[0], exp.Query) or any(_is_misread(node) for node in found[0].walk()):
         return None
+    for node in found[0].walk():
+        node.comments = None  # they would come out again in the text of a type
     return found[0]
 
 

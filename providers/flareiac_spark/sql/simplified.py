@@ -1,0 +1,88 @@
+"""Which simpler expression of the same value stands for one?
+
+Spark's optimizer simplifies only after it has told apart what is grouped by: two keys that become one expression stay two keys of the
+state. So a simplified expression remembers what it was (``origins``), and who takes equal expressions for one compares that too.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from flareiac_spark.sql.functions import WINDOWS
+from flareiac_spark.sql.negation import bare, is_stable
+from flareiac_spark.sql.scope import TYPE
+from flareiac_spark.sql.spelling import spell
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_WAS: Final = "was"
+_ARRAYS_OF_ARRAYS: Final = frozenset({"array_distinct", "array_sort", "filter", "reverse", "transform"})
+"""Functions that make an array of their first argument, null only where that is null."""
+
+
+def simplified(expr: "exp.Expr") -> "exp.Expr":
+    """Of an expression whose parts are resolved and simplified."""
+    from sqlglot import exp
+
+    match expr:
+        case exp.If() | exp.Case():
+            found = _only_value(expr)
+        case exp.ILike(expression=exp.Literal(is_string=True) as pattern) if pattern.name.isascii() and "\\" not in pattern.name:
+            found = exp.ILike(this=expr.this.copy(), expression=exp.Literal.string(pattern.name.lower()))  # both sides are lowered
+        case exp.Anonymous(expressions=[argument]) if expr.name.lower() == "array_size" and _is_array(argument):
+            found = exp.Anonymous(this="size", expressions=[argument.copy()])  # they differ only in what they make of null
+        case _:
+            return expr
+    if found is None or spell(found, _plainly) == spell(expr, _plainly):
+        return expr
+    found.meta[_WAS] = spell(expr, _plainly)
+    return found
+
+
+def origins(expr: "exp.Expr") -> list[str]:
+    """What the simplified parts of an expression were."""
+    return [node.meta[_WAS] for node in expr.walk() if _WAS in node.meta]
+
+
+def _only_value(choice: "exp.Expr") -> "exp.Expr | None":
+    """The value that every branch gives: the conditions are not asked then."""
+    from sqlglot import exp
+
+    last = choice.args.get("default" if isinstance(choice, exp.Case) else "false")
+    values = [each.args["true"] for each in choice.args["ifs"]] if isinstance(choice, exp.Case) else [choice.args["true"]]
+    if last is None or not is_stable(choice) or _may_have_watermark(bare(last)):
+        return None
+    text = spell(last, _plainly)
+    return bare(last).copy() if all(spell(value, _plainly) == text for value in values) else None
+
+
+def _may_have_watermark(value: "exp.Expr") -> bool:
+    """A time that is chosen by a condition has no watermark, though the column has one."""
+    from sqlglot import exp
+
+    match value:
+        case exp.Column():
+            kind = str(value.meta.get(TYPE, ""))
+            return not kind or kind.startswith("timestamp")
+        case exp.Anonymous():
+            return value.name.lower() in WINDOWS or value.name.startswith("@")
+        case exp.Literal() | exp.Boolean() | exp.Binary():
+            return isinstance(value, exp.Dot)
+        case _:
+            return True
+
+
+def _is_array(expr: "exp.Expr") -> bool:
+    """Whether it surely is an array and never null."""
+    from sqlglot import exp
+
+    match bare(expr):
+        case exp.Anonymous() as call if call.name.lower() == "array":
+            return True
+        case exp.Anonymous() as call if call.name.lower() in _ARRAYS_OF_ARRAYS and call.expressions:
+            return _is_array(call.expressions[0])
+        case _:
+            return False
+
+
+def _plainly(giver: str, name: str) -> str:
+    return f"{giver}.{name}"
