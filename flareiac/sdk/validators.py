@@ -1,7 +1,7 @@
 """Validators of attribute values, and the two units of the language: durations and sizes."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from flareiac.kernel.data import Data
 from flareiac.sdk.schema import Validator
@@ -46,11 +46,11 @@ def is_size(value: Data) -> str | None:
     return f'{value!r} is not a size. Write a whole number and a unit, such as "512KB", "256MB" or "2GB".'
 
 
-def one_of(*allowed: Data) -> Validator:
-    """One of a few values."""
+def one_of(*allowed: Data, explained: Sequence[Data] = ()) -> Validator:
+    """One of a few values. ``explained``: others that pass here, because a rule of the resource refuses them and says why."""
 
     def check(value: Data) -> str | None:
-        return None if value in allowed else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
+        return None if value in allowed or value in explained else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
 
     return check
 

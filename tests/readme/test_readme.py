@@ -2,11 +2,14 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import MEANINGS
+from flareiac.kernel.types import STRING
 from flareiac.render.reference import END, START, reference
+from flareiac.sdk.schema import Block
 from flareiac_spark.job.spark_rules import ABOVE_STATE, RULES, Verdict
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
 
@@ -57,6 +60,25 @@ def test_the_settings_that_restart_a_query_with_state_are_those_of_the_planner()
             rows += f"| {kind} | {what} | {names} |\n"
     start, end = "<!-- harmless settings -->", "<!-- end of harmless settings -->"
     _check(start, end, f"{start}\n| | decides only | names |\n|---|---|---|\n{rows}{end}\n")
+
+
+def test_what_a_refused_value_could_be_is_in_the_reference() -> None:
+    registry = installed().registry
+    choices = [choice for name, kind in registry.types.items() if registry.provider_of[name] != "toy" for choice in _choices(kind.schema)]
+    assert any("'merge'" in told for _description, told in choices)
+    for description, told in choices:
+        assert [name for name in re.findall(r"'(\w+)'", told) if not re.search(rf"\b{name}\b", description)] == []
+
+
+def _choices(block: Block) -> Iterator[tuple[str, str]]:
+    """Of each attribute that takes one of a few texts: its description, and what follows the refused value in the complaint."""
+    for attribute in block.attributes.values():
+        for validator in attribute.validators if attribute.type == STRING else ():
+            told = validator("no such value") or ""
+            if " is not one of " in told:
+                yield attribute.description, told.partition(" is not one of ")[2]
+    for nested in block.blocks.values():
+        yield from _choices(nested.block)
 
 
 def _check(start: str, end: str, wanted: str) -> None:

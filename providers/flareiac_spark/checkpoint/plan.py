@@ -9,6 +9,7 @@ from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark.checkpoint import beginning
 from flareiac_spark.checkpoint.facts import KEY, QueryFacts, decode, removable, used
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job.holds import needed_tables, no_longer_held
 
 
@@ -159,7 +160,7 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
                 code="FIK022",
                 summary=f"The generation goes from {before} down to {after}",
                 why="An older generation does not know what was read since, so rows would be written twice. Generations only go up.",
-                ways_out=(f"write generation = {before}",),
+                ways_out=(f"write {line(request.address, 'generation', before, after)}",),
             )
         )
     if after > before:

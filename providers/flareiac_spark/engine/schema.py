@@ -34,7 +34,7 @@ SCHEMA: Final = Block(
         ),
         "log_level": Attribute(
             type=STRING,
-            description="The application's log level.",
+            description="The application's log level: ALL, TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF.",
             default="WARN",
             validators=(one_of("ALL", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"),),
             effect="live",

@@ -10,6 +10,7 @@ from flareiac.sdk.provider import PlanRequest, Present
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint.spec import CARRY_OVER
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job.acceptance import token, token_of
 from flareiac_spark.job.changes import JobChange, Mixed, Refused
 from flareiac_spark.job.definition import query_digest, spec_of
@@ -70,7 +71,7 @@ def _mixed(
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
     told = [f"{_begun(change.text)}: {_shown(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded["accept_result_change"])
-    accept = f'go on all the same, and live with what is said above, in this job:\n  accept_result_change = "{word}"'
+    accept = f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
     stale = desired["accept_result_change"]
     if stale:
         told.append(f'The token "{stale}" was given for another change.')
@@ -95,6 +96,10 @@ def _shown(change: Mixed) -> str:
             return f"{before or 'nothing'} -> {after or 'nothing'}. "
         case _:
             return ""
+
+
+def _accepting(address: str, token: str) -> str:
+    return line(address, "accept_result_change", token)
 
 
 def new_generation(desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True) -> tuple[str, ...]:
@@ -229,7 +234,7 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: Facts) -> Bl
             "differences and takes others in silence, and results mix."
         ),
         ways_out=(
-            f'the steps are the same as before: in this job:\n  accept_result_change = "{word}"',
+            f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
             *new_generation(desired, None, request.references)[:1],
         ),
     )
@@ -261,7 +266,7 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
         ),
         ways_out=(
             "apply that definition again, until it is stable",
-            f'go on with the declared one all the same, in this job:\n  accept_result_change = "{word}"',
+            f"go on with the declared one all the same, in this job:\n  {_accepting(request.address, word)}",
             *new_generation(desired, recorded, request.references)[:1],
         ),
     )

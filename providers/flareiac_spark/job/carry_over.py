@@ -9,6 +9,7 @@ from flareiac.sdk.changes import Blocker
 from flareiac.sdk.provider import PlanRequest
 from flareiac_spark.checkpoint.carry_over import FILES, TABLE, Query, Refusal, Stream, decide
 from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, streams_in_order
@@ -74,7 +75,8 @@ def can_not_go_on(desired: Attributes, name: str, refusal: Refusal, again: str =
 
 def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
     """A moment is no beginning for these kinds of sources."""
-    carry = f'go on where the last generation stands, in {desired["checkpoint"]}:\n  start_from = "carry_over"'
+    place = desired["checkpoint"]
+    carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
     read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
     return Blocker(
         code="FIK082",
@@ -85,7 +87,8 @@ def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: st
 
 
 def _anew(desired: Attributes, again: str) -> str:
-    return f'begin anew, and read all again that can be read, in {desired["checkpoint"]}:\n  start_from = "{again}"'
+    place = desired["checkpoint"]
+    return f"read again all that can be read, in {place}:\n  {line(place, 'start_from', again)}"
 
 
 def _stream(name: str, source: Attributes, uuids: Mapping[str, str | None]) -> Stream:

@@ -8,6 +8,7 @@ from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step
 from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job import readable
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.query_changes import declares_state
@@ -37,7 +38,8 @@ def carries_over(attributes: Attributes, recorded: Attributes | None = None) -> 
 
 def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
     """What to paste for a new generation."""
-    found = f'  generation = {attributes["generation"] + 1}\n  start_from = "{start}"'
+    place, number = attributes["checkpoint"], attributes["generation"]
+    found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
     outputs = [name for name, output in attributes["outputs"].items() if rebuild and output["mode"] not in _REWRITES]
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 

@@ -16,6 +16,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 from flareiac_spark.checkpoint.stand import Stand
 from flareiac_spark.control.moments import moment_of
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.positions import NotTold, Now, Position, Since, Snapshots, Start, Streamed, first_position, positions, streamed
 from flareiac_spark.job.spec import is_finite, query_names
@@ -179,7 +180,8 @@ def _of_position(
 
 
 def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
-    where = f"in {desired['checkpoint']}" if raised else f"in the table block of {desired['inputs'][item.input]['stream']}"
+    place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
+    where = f"in {place}" if raised else f"in the table block of {place}"
     return Blocker(
         code="FIK150",
         summary=f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream",
@@ -188,7 +190,7 @@ def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: st
             f"files. A stream reads what live snapshots added, so input {item.input} would never read them."
         ),
         ways_out=(
-            f'begin with the oldest snapshot that is left, without those rows, {where}:\n  start_from = "{OLDEST_SNAPSHOT}"',
+            f"begin with the oldest snapshot that is left, without those rows, {where}:\n  {line(place, 'start_from', OLDEST_SNAPSHOT)}",
             _rest_by_batch(item.table) if raised else _by_batch(item.table),
         ),
     )
@@ -199,6 +201,7 @@ def _offset_gone(
 ) -> Blocker:
     start, _emptied, words = start_again(desired, request.references)
     before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
+    place = desired["checkpoint"]
     stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
     oldest = history.oldest
     left = "The table has no snapshot." if oldest is None else f"The oldest one that is left is {oldest.id} of {_time(oldest.at_ms)}."
@@ -211,7 +214,7 @@ def _offset_gone(
             f"cannot go on from there. {left}{lost}"
         ),
         ways_out=(
-            f'{words}, in {desired["checkpoint"]}:\n  generation = {before + 1}\n  start_from = "{start}"',
+            f"{words}, in {place}:\n  {line(place, 'generation', before + 1, before)}\n  {line(place, 'start_from', start)}",
             _rest_by_batch(rest),
         ),
     )

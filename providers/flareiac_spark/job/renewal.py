@@ -41,6 +41,7 @@ from flareiac_spark.control import (
 from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.control.moments import moment_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.instance_lines import line
 from flareiac_spark.job.asking import A_BATCH, A_WHILE, Asking, cancelled
 from flareiac_spark.job.carry_over import can_not_go_on, only_tables, query_of
 from flareiac_spark.job.definition import spec_of
@@ -134,7 +135,10 @@ def _refuse_other_state(request: ApplyRequest, old: JobSpec | None, new: JobSpec
         return
     number, place = request.planned["generation"], request.planned["checkpoint"]
     why = "An apply that was not recorded left its state there. This definition would go on with that state, and results would mix."
-    ways = ("write the definition again that began it", f"begin another one, in {place}:\n  generation = {number + 1}")
+    ways = (
+        "write the definition again that began it",
+        f"begin another one, in {place}:\n  {line(place, 'generation', number + 1, number)}",
+    )
     for folder, _outputs in folders(new).values():
         try:
             found = read_checkpoint(folder)

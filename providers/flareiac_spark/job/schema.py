@@ -7,7 +7,7 @@ from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, 
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import one_of
 from flareiac_spark.engine.schema import SETTINGS
-from flareiac_spark.stream.schema import COLUMN, FORMATS
+from flareiac_spark.stream.schema import COLUMN, FORMATS, FORMATS_SHOWN
 
 _TRIGGERS: Final[Mapping[str, Type]] = {
     "processing_time": STRING,
@@ -28,7 +28,12 @@ INPUT_FILES: Final = Block(
     description="Files, read as they are when the job runs.",
     attributes={
         "path": Attribute(type=STRING, description="The folder or file, relative to the root module.", required=True, effect="runs again"),
-        "format": Attribute(type=STRING, description="The files' format.", required=True, validators=(one_of(*FORMATS),)),
+        "format": Attribute(
+            type=STRING,
+            description=f"The files' format: {FORMATS_SHOWN}.",
+            required=True,
+            validators=(one_of(*FORMATS),),
+        ),
         "options": Attribute(type=SETTINGS, description="Options of Spark's reader for this format."),
         "columns": Attribute(
             type=MapType(STRING),
@@ -82,7 +87,7 @@ OUTPUT: Final = Block(
             description="append (adds rows), merge (by keys), complete (a streaming aggregate replaces all rows), overwrite (replaces all "
             "rows with each run or batch) or overwrite_partitions (replaces the partitions that it writes).",
             default="append",
-            validators=(one_of("append", "complete", "overwrite", "merge", "update", "overwrite_partitions"),),
+            validators=(one_of("append", "merge", "complete", "overwrite", "overwrite_partitions", explained=("update",)),),
             effect="restart",
         ),
         "merge": Attribute(
@@ -120,7 +125,7 @@ SCHEMA: Final = Block(
             type=STRING,
             description="stream or batch.",
             default="stream",
-            validators=(one_of("stream", "batch", "incremental"),),
+            validators=(one_of("stream", "batch", explained=("incremental",)),),
             effect="restart",
         ),
         "trigger": Attribute(
@@ -153,13 +158,17 @@ SCHEMA: Final = Block(
             type=BOOL, description="One query, one micro-batch, all outputs.", default=False, effect="blocked on a checkpoint"
         ),
         "accept_result_change": Attribute(
-            type=STRING, description="The token that plan printed for one definite change of results.", effect="state only"
+            type=STRING,
+            description="The token that plan printed for one definite change of results. That change uses it up; afterwards the line "
+            "may be removed.",
+            effect="state only",
         ),
         "run": Attribute(
             type=STRING,
-            description="When a finite job runs: on_change or manual.",
+            description="When a finite job (a batch, or a stream that ends) runs: on_change (an apply runs it when its definition "
+            "changes) or manual (flareiac start ADDRESS runs it; until then status shows it as stopped).",
             default="on_change",
-            validators=(one_of("on_change", "manual", "on_input", "every_apply"),),
+            validators=(one_of("on_change", "manual", explained=("on_input", "every_apply")),),
             effect="state only",
         ),
         "stopped": Attribute(type=BOOL, description="Keeps the job stopped.", default=False, effect="stops or starts"),

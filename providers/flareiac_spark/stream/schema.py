@@ -8,6 +8,7 @@ from flareiac.sdk.validators import between, one_of
 from flareiac_spark.engine.schema import SETTINGS
 
 FORMATS: Final = ("json", "csv", "parquet", "orc", "avro", "text")
+FORMATS_SHOWN: Final = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
 
 COLUMN: Final = Block(
     description="One column.",
@@ -21,7 +22,12 @@ FILES: Final = Block(
     description="New files in a folder.",
     attributes={
         "path": Attribute(type=STRING, description="The folder (or a glob), relative to the root module.", required=True, effect="blocked"),
-        "format": Attribute(type=STRING, description="The files' format.", required=True, validators=(one_of(*FORMATS),)),
+        "format": Attribute(
+            type=STRING,
+            description=f"The files' format: {FORMATS_SHOWN}.",
+            required=True,
+            validators=(one_of(*FORMATS),),
+        ),
         "options": Attribute(type=SETTINGS, description="Options of Spark's reader for this format."),
         "max_files_per_trigger": Attribute(
             type=NUMBER, description="At most this many files per batch.", validators=(between(1),), effect="restart"

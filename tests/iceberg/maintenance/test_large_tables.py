@@ -67,7 +67,7 @@ def test_compaction_and_retention_read_each_manifest_once(lake: Lake, metadata: 
     assert opened == {"list": 1, "manifest": MANIFESTS}
     files = MANIFESTS * FILES
     assert found["compaction"].forecast["rewritten_files"] == files
-    assert found["compaction"].summary.endswith(f" into about {large_table.DAYS:,}")  # 250 files of 1 MB in each day
+    assert found["compaction"].summary.endswith(f" become about {large_table.DAYS:,}")  # 250 files of 1 MB in each day
     # Today is the first of the 400 days; those that are kept are the 300 before it, and the day that the cutoff falls into.
     assert found["retention"].forecast["deleted_rows"] == (large_table.DAYS - 301) * files // large_table.DAYS * 100
 
