@@ -144,12 +144,14 @@ def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
 
 
 def _observations(bench: Bench, desired: Desired, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
-    managed = [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
+    destroy = request.options.destroy
+    managed = [] if destroy else [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
     addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
     if request.refresh is Refresh.NONE:
         return {address: _as_recorded(snapshot, address) for address in addresses}
-    streamed = streamed_from(desired, bench.installed.registry.types)
-    return bench.observe(questions(desired, snapshot, addresses, streamed, cheap=request.refresh is Refresh.CHANGED))
+    streamed = () if destroy else streamed_from(desired, bench.installed.registry.types)
+    cheap = request.refresh is Refresh.CHANGED
+    return bench.observe(questions(desired, snapshot, addresses, streamed, cheap=cheap, destroy=destroy))
 
 
 def _former(bench: Bench, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
@@ -218,8 +220,13 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
     return frozenset(claim.subject for claim in claims(desired, types, references) if claim.relation is Relation.STREAMS_FROM)
 
 
-def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], streamed: Collection[str] = (), *, cheap: bool) -> list[Question]:
-    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see ``streamed_from``."""
+def questions(
+    desired: Desired, snapshot: Snapshot, addresses: list[str], streamed: Collection[str] = (), *, cheap: bool, destroy: bool = False
+) -> list[Question]:
+    """What to ask about each address: as declared where it is, else as recorded. ``streamed``: see ``streamed_from``.
+
+    ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the tables in it).
+    """
     imports = {item.to: item.id for item in desired.imports}
     found: list[Question] = []
     for address in addresses:
@@ -228,7 +235,7 @@ def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], stream
         provider = resource.provider if resource else snapshot.resources[address].provider
         request = ReadRequest(
             address=address,
-            desired=resource.attributes if resource else None,
+            desired=resource.attributes if resource and not destroy else None,
             recorded=record.recorded() if record else None,
             references=references_for(desired, snapshot, address),
             cheap=cheap,

@@ -50,13 +50,14 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
     if not staying:
         return None
     more = f" and {len(staying) - _SHOWN} more" if len(staying) > _SHOWN else ""
+    removed = f"removed {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}"
     return Blocker(
         code="FII042",
         summary=f"the namespace {recorded.attributes['name']} is not empty",
         why=f"It holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops only empty namespaces.",
         ways_out=(
             "drop or move these tables first",
-            f"forget the namespace, and keep it:\nremoved {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}",
+            f"forget the namespace, and keep it, with this in place of its block:\n{removed}",
         ),
     )
 

@@ -1,0 +1,40 @@
+"""Destroying everything is looked at as the removal of every block: the plan says what would stop it."""
+
+from pathlib import Path
+
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
+
+from tests.support.command_line import shell
+
+BLOCKS = """
+catalog "lake" {}
+namespace "n" { on_destroy = "drop" }
+table "own" {
+  namespace  = "n"
+  column "id" { type = "long" }
+  on_destroy = "drop"
+  depends_on = [namespace.n]
+}
+"""
+
+
+def test_a_table_of_others_keeps_its_namespace(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(BLOCKS, encoding="utf-8")
+    with shell(tmp_path) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        lake = tmp_path / ".flareiac/lake/default"
+        catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
+        catalog.create_table("n.theirs", Schema(NestedField(1, "id", LongType(), required=False)))
+        for words in (("plan", "-destroy"), ("destroy", "-auto-approve")):
+            done = commands.flareiac(*words)
+            assert done.code == 4, done.text
+            assert "# namespace.n is blocked" in done.out
+            assert "It holds theirs, and a catalog drops only empty namespaces." in done.out
+        assert catalog.table_exists("n.own")
+        catalog.drop_table("n.theirs")
+        done = commands.flareiac("destroy", "-auto-approve")
+        assert done.code == 0, done.text
+        assert catalog.list_namespaces() == []
+        catalog.close()
