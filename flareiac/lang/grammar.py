@@ -1,7 +1,8 @@
 """python-hcl2's grammar as an LALR table: the one place that knows that package.
 
-Its grammar file defines the syntax; lark computes the table from it once (about a second), and the table is kept as JSON in the user's
-cache directory under the digest of the grammar, so that later runs import neither package.
+Its grammar file defines the syntax. The table that lark computes from it (in about two seconds) is checked in beside this module, as
+``grammar_table.json``; ``python -m flareiac.lang.grammar`` writes it. With another grammar than that one's, the table is computed and
+kept in the user's cache directory, under the digest of the grammar.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from typing import Any, Final
 from flareiac.lang import user_cache
 
 _FORMAT: Final = 2
+SHIPPED: Final = Path(__file__).with_name("grammar_table.json")
 _AMENDMENTS: Final = (
     ("!unary_op : (MINUS | NOT) expr_term", "!unary_op : (MINUS | NOT) (expr_term | unary_op)"),
     ("function_call : identifier (COLONS identifier COLONS identifier)?", "function_call : identifier (COLONS identifier)*"),
@@ -50,9 +52,12 @@ class Table:
 
 @cache
 def table() -> Table:
-    """The parse table, from the cache or computed."""
+    """The parse table: the one that is checked in, that of the cache, or computed."""
     text = _grammar_text()
-    digest = hashlib.sha256(f"{_FORMAT} {text}".encode()).hexdigest()
+    digest = _digest(text)
+    shipped = _shipped(digest)
+    if shipped is not None:
+        return _decode(shipped)
     name = f"grammar-{digest[:24]}.json"
     kept = user_cache.read(name)
     if kept is not None:
@@ -63,6 +68,54 @@ def table() -> Table:
     computed = _compute(text)
     user_cache.keep(name, json.dumps(computed, separators=(",", ":")).encode())
     return _decode(computed)
+
+
+def shipped_text() -> str:
+    """What ``grammar_table.json`` holds: one state on a line."""
+    text = _grammar_text()
+    data = _numbered(_compute(text))
+    lines = {
+        name: ",\n".join(json.dumps(item, separators=(",", ":"), sort_keys=True) for item in data[name]) for name in ("rules", "states")
+    }
+    return (
+        f'{{"digest":"{_digest(text)}","start":{data["start"]},"end":{data["end"]},\n'
+        f'"rules":[\n{lines["rules"]}],\n"states":[\n{lines["states"]}]}}\n'
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(f"{_FORMAT} {text}".encode()).hexdigest()
+
+
+def _shipped(digest: str) -> dict[str, Any] | None:
+    """The checked-in table, if it is there and of this grammar."""
+    try:
+        text = SHIPPED.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found: dict[str, Any] | None = json.loads(text) if text.startswith(f'{{"digest":"{digest}"') else None
+    return found
+
+
+def _numbered(data: dict[str, Any]) -> dict[str, Any]:
+    """The same table with states and rules in an order of their own (lark's differs from run to run), equal rules as one."""
+    rules, states = data["rules"], data["states"]
+    told_apart = sorted({json.dumps(rule): rule for rule in rules}.items())
+    rank = {text: number for number, (text, _) in enumerate(told_apart)}
+    rule_at = [rank[json.dumps(rule)] for rule in rules]
+    order = [data["start"]]
+    seen = set(order)
+    for state in order:
+        following = [target for _, target in sorted(states[state].items()) if target >= 0 and target not in seen]
+        order.extend(dict.fromkeys(following))
+        seen.update(following)
+    at = {old: new for new, old in enumerate(order)}
+    return {
+        "rules": [rule for _, rule in told_apart],
+        "states": [{key: at[to] if to >= 0 else -1 - rule_at[-1 - to] for key, to in states[old].items()} for old in order],
+        "start": at[data["start"]],
+        "end": at[data["end"]],
+    }
 
 
 def _grammar_text() -> str:
@@ -111,3 +164,7 @@ def _decode(data: dict[str, Any]) -> Table:
 
 _WRAPPERS: Final = frozenset({"expr_term", "string_part", "braces_index", "object_elem_key"})
 """Rules that add nothing to a single child."""
+
+
+if __name__ == "__main__":
+    SHIPPED.write_text(shipped_text(), encoding="utf-8")
