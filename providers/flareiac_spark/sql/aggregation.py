@@ -64,6 +64,8 @@ class _Gatherer:
         self._select, self._aggregate, self._scope, self._resolver = select, aggregate, scope, resolver
         self._keys: dict[str, str] = {}
         self._calls: dict[str, str] = {}
+        self._written: set[tuple[str, str]] = set()
+        """The keys, each with how it is written: what has two names below is grouped by twice."""
 
     def all(self) -> Gathered:
         items = self._items()
@@ -139,8 +141,11 @@ class _Gatherer:
         if resolved.find(exp.Column) is None and not isinstance(resolved, exp.Anonymous):
             return  # Spark drops constants
         text = spell(resolved, _plainly)
-        if text not in self._keys:
-            name = self._keys[text] = f"k{len(self._keys)}"
+        written = spell(expression, lambda _, name: name.lower())
+        if (text, written) not in self._written:
+            self._written.add((text, written))
+            name = f"k{len(self._aggregate.keys)}"
+            self._keys.setdefault(text, name)
             self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
         else:
             _as_written(self._aggregate.keys, self._keys[text], resolved)
