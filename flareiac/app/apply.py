@@ -206,7 +206,7 @@ def _outputs(bench: Bench, chosen: Plan) -> Callable[[Snapshot], Mapping[str, Ou
         diagnostics = Diagnostics()
         configuration = bench.load_configuration(snapshot, diagnostics, data=bench.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
-            fresh = {name: OutputValue(value=item.value, sensitive=item.sensitive) for name, item in configuration.desired.outputs.items()}
+            fresh = {name: replace(item, description=None) for name, item in configuration.desired.outputs.items()}
             wanted |= {name: item for name, item in fresh.items() if is_known(item.value)}
         return {name: output for name, output in wanted.items() if is_known(output.value)}
 

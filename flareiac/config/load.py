@@ -37,6 +37,7 @@ from flareiac.lang.syntax import AttributeNode, BlockNode
 from flareiac.lang.values import (
     Value,
     contains_sensitive,
+    cty_json,
     from_data,
     lazy_object,
     object_value,
@@ -291,7 +292,10 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
             "Add sensitive = true; it is then never shown.",
             subject=node.expr.span,
         )
-    return OutputValue(value=None if sensitive else to_data(value), sensitive=sensitive)
+    if sensitive:
+        return OutputValue(value=None, sensitive=True)
+    data, kind = to_data(value), cty_json(value.type)
+    return OutputValue(value=data, type=None if kind == "dynamic" and data is not None else kind)
 
 
 def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> None:

@@ -13,6 +13,7 @@ from flareiac.kernel.types import (
     BOOL,
     NUMBER,
     STRING,
+    AnyType,
     ListType,
     MapType,
     ObjectType,
@@ -259,6 +260,27 @@ def to_data(value: Value) -> Data:
             return {name: to_data(members[name]) for name in members}
         case raw:
             return raw
+
+
+def cty_json(type: Type) -> Data:  # noqa: A002 - the field's word
+    """A type in cty's JSON form; a reference to a resource is shown as its address, a string."""
+    match type:
+        case ListType(element):
+            return ["list", cty_json(element)]
+        case SetType(element):
+            return ["set", cty_json(element)]
+        case MapType(element):
+            return ["map", cty_json(element)]
+        case TupleType(elements):
+            return ["tuple", [cty_json(element) for element in elements]]
+        case ObjectType(attributes):
+            return ["object", {name: cty_json(inner) for name, inner in attributes.items()}]
+        case RefType():
+            return "string"
+        case AnyType():
+            return "dynamic"
+        case _:
+            return str(type)
 
 
 def plain_number(value: Decimal) -> int | float:

@@ -46,11 +46,15 @@ class DesiredResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputValue:
-    """One output. The value of a sensitive one is None: it is never stored."""
+    """One output. The value of a sensitive one is None: it is never stored.
+
+    ``type``: cty's JSON form of its type, which plain data do not tell (a set and a list are both lists); None where it is not recorded.
+    """
 
     value: Data
     sensitive: bool = False
     description: str | None = None
+    type: Data = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,16 @@ from typing import TypeAlias
 from flareiac.kernel.data import Data, from_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_record, encode_record, with_dropped, without_dropped
+from flareiac.model.snapshot import (
+    ResourceRecord,
+    Snapshot,
+    decode_output,
+    decode_record,
+    encode_output,
+    encode_record,
+    with_dropped,
+    without_dropped,
+)
 from flareiac.sdk.state import Damaged
 
 
@@ -94,7 +103,7 @@ def encode_entry(entry: Entry) -> bytes:
             data["record"] = encode_record(entry.record) if entry.record else None
             data["error"] = entry.error
         case Outputs():
-            items = {name: {"value": to_json(item.value), "sensitive": item.sensitive} for name, item in entry.outputs.items()}
+            items = {name: encode_output(item) for name, item in entry.outputs.items()}
             data = {"kind": "outputs", "apply": entry.apply, "outputs": items}
         case Ended():
             data = {"kind": "ended", "apply": entry.apply}
@@ -121,7 +130,7 @@ def decode_entry(content: bytes, where: str) -> Entry:
                     error=data["error"],
                 )
             case "outputs":
-                items = {key: OutputValue(value=from_json(i["value"]), sensitive=i["sensitive"]) for key, i in data["outputs"].items()}
+                items = {key: decode_output(item) for key, item in data["outputs"].items()}
                 return Outputs(apply=data["apply"], outputs=items)
             case "ended":
                 return Ended(apply=data["apply"])

@@ -11,6 +11,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedDuty, PlannedResource, Verb
 from flareiac.model.relocation import BoundPlace, restored, stored
 from flareiac.model.shape import check
+from flareiac.model.snapshot import decode_output, encode_output
 from flareiac.sdk.changes import (
     ABSENT,
     Absent,
@@ -313,11 +314,11 @@ def _decode_bound(data: Data) -> BoundPlace:
 
 
 def _encode_output(output: OutputValue | None) -> Data:
-    return None if output is None else {"value": to_json(output.value), "sensitive": output.sensitive}
+    return None if output is None else encode_output(output)
 
 
 def _decode_output(data: Data) -> OutputValue | None:
-    return None if data is None else OutputValue(value=from_json(data["value"]), sensitive=data["sensitive"])
+    return None if data is None else decode_output(data)
 
 
 def _encode_diagnostic(item: Diagnostic) -> Data:

@@ -145,6 +145,17 @@ def decode_record(data: Data) -> ResourceRecord:
     )
 
 
+def encode_output(output: OutputValue) -> dict[str, Data]:
+    """An output as plain data; its type is left out where it is not known."""
+    told = {"type": output.type} if output.type is not None else {}
+    return {"value": to_json(output.value), "sensitive": output.sensitive, **told}
+
+
+def decode_output(data: Data) -> OutputValue:
+    """The inverse of ``encode_output``. Early versions recorded no types."""
+    return OutputValue(value=from_json(data["value"]), sensitive=bool(data["sensitive"]), type=data.get("type"))
+
+
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot's bytes; equal snapshots have equal bytes."""
     document: dict[str, Data] = {
@@ -152,9 +163,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
         "features": list(snapshot.features),
         "lineage": snapshot.lineage,
         "serial": snapshot.serial,
-        "outputs": {
-            name: {"value": to_json(output.value), "sensitive": output.sensitive} for name, output in sorted(snapshot.outputs.items())
-        },
+        "outputs": {name: encode_output(output) for name, output in sorted(snapshot.outputs.items())},
         "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
         **({"dropped": [encode_record(record) for record in snapshot.dropped]} if snapshot.dropped else {}),
     }
@@ -183,10 +192,7 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
             features=tuple(document["features"]),
             resources={record.address: record for record in records},
             dropped=tuple(map(decode_record, document.get("dropped", ()))),
-            outputs={
-                name: OutputValue(value=from_json(item["value"]), sensitive=bool(item["sensitive"]))
-                for name, item in _mapping(document["outputs"]).items()
-            },
+            outputs={name: decode_output(item) for name, item in _mapping(document["outputs"]).items()},
         )
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC state")) from problem

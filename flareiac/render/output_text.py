@@ -24,9 +24,18 @@ def outputs_text(outputs: Mapping[str, OutputValue], *, bare: bool = False, widt
 def outputs_json(outputs: Mapping[str, OutputValue]) -> dict[str, Data]:
     """Terraform's shape: name to ``sensitive``, ``type`` and ``value``."""
     return {
-        name: {"sensitive": output.sensitive, "type": json_type(output.value), "value": plain(output.value)}
+        name: {
+            "sensitive": output.sensitive,
+            "type": _type(output),
+            "value": plain(output.value),
+        }
         for name, output in sorted(outputs.items())
     }
+
+
+def _type(output: OutputValue) -> Data:
+    """As recorded; else what the value alone tells."""
+    return json_type(output.value) if output.type is None else output.type
 
 
 def _bare_lines(value: Data, width: int) -> str:
