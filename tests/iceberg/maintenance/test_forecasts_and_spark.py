@@ -181,7 +181,7 @@ def test_delete_files_of_one_data_file_each_are_left_as_they_are(shared: Lake, s
     assert (duty.due, duty.summary) == (False, "4 position delete files, one for each data file: a rewrite would leave as many")
     spark.sql(f"ALTER TABLE {NAME} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
     together = duties(shared, body)["delete_rewrite"]
-    assert together.summary.endswith(") into about 1")
+    assert together.summary.endswith(") become about 1")
     as_forecast(do(together))
     assert not duties(shared, body)["delete_rewrite"].due
     assert len(shared.rows("n.t")) == 392
