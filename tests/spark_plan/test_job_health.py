@@ -12,6 +12,4 @@ from flareiac_spark.job.health import warnings
 def test_an_error_that_is_a_sentence_has_one_full_stop(text: str) -> None:
     observed = Present(attributes={}, unhealthy=(text,))
     request = PlanRequest(address="job.x", desired=None, recorded=None, observed=observed, references={}, project=Project(root=Path("/")))
-    assert [item.detail for item in warnings(request)] == [
-        "Failed: PATH_NOT_FOUND: /landing does not exist. flareiac logs job.x tells more."
-    ]
+    assert [item.detail for item in warnings(request)] == ["Failed: PATH_NOT_FOUND: /landing does not exist. See flareiac logs job.x."]

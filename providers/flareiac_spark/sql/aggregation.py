@@ -64,17 +64,25 @@ class _Gatherer:
         self._select, self._aggregate, self._scope, self._resolver = select, aggregate, scope, resolver
         self._keys: dict[str, str] = {}
         self._calls: dict[str, str] = {}
+        self._words: list[str] = []
         self._written: set[tuple[str, str]] = set()
-        """The keys, each with how it is written: what has two names below is grouped by twice."""
+        """The keys and calls, each with how it is written: of what has two names below the state keeps two values."""
 
     def all(self) -> Gathered:
         items = self._items()
         self._group(items)
-        outputs = [(name, self._above(self._resolved(item), name)) for name, item in items]
+        outputs = [(name, self._output(item, name)) for name, item in items]
         having = self._select.args.get("having")
         finish = self._finish()
         conditions = [self._above(operand) for operand in split(finish.resolve(having.this))] if having is not None else []
         return Gathered(outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node)))
+
+    def _output(self, item: "exp.Expr", name: str) -> "exp.Expr":
+        resolved = self._resolved(item)
+        self._words = _words(_bare(item), resolved)
+        found = self._above(resolved, name)
+        self._words = []
+        return found
 
     def _items(self) -> "list[tuple[str, exp.Expr]]":
         from sqlglot import exp
@@ -180,7 +188,7 @@ class _Gatherer:
         if text in self._keys:
             return self._column(self._keys[text], resolved)
         if is_aggregate(resolved):
-            return self._call(resolved, text, given)
+            return self._call(resolved, text, given, self._words.pop(0) if self._words else None)
         match resolved:
             case exp.Column():
                 raise CannotTell(f"{resolved.name} is neither grouped nor aggregated")
@@ -207,12 +215,15 @@ class _Gatherer:
 
         return any(loose(argument) for argument in call.expressions)
 
-    def _call(self, call: "exp.Expr", text: str, given: str) -> "exp.Expr":
+    def _call(self, call: "exp.Expr", text: str, given: str, written: str | None = None) -> "exp.Expr":
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
             self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower()))
+        elif written is not None and (text, written) not in self._written:
+            raise CannotTell("one value is aggregated under two names, and the state keeps both results")
         else:
             _as_written(self._aggregate.calls, self._calls[text], call)
+        self._written.add((text, written or ""))
         return self._column(self._calls[text], call)
 
     def _column(self, name: str, meaning: "exp.Expr") -> "exp.Expr":
@@ -242,6 +253,19 @@ def _bare(item: "exp.Expr") -> "exp.Expr":
     from sqlglot import exp
 
     return item.this if isinstance(item, exp.Alias) else item
+
+
+def _topmost(tree: "exp.Expr") -> "list[exp.Expr]":
+    """The aggregates of an expression, those inside others left out, as they stand."""
+    if is_aggregate(tree):
+        return [tree]
+    return [found for child in tree.iter_expressions() for found in _topmost(child)]
+
+
+def _words(tree: "exp.Expr", resolved: "exp.Expr") -> list[str]:
+    """How each aggregate of ``resolved`` is written; nothing where an alias brought in others."""
+    written = [spell(each, lambda _, name: name.lower()) for each in _topmost(tree)]
+    return written if len(written) == len(_topmost(resolved)) else []
 
 
 def _as_written(items: list[Item], name: str, again: "exp.Expr") -> None:
