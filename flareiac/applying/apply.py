@@ -23,19 +23,17 @@ from flareiac.model.plan_file import plan_digest
 from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.provider import (
     ApplyRequest,
     Driver,
-    Missing,
     Observation,
     Preflighting,
-    Present,
     Project,
     Question,
     ReadRequest,
     ResourceType,
     Unreadable,
+    history_of,
 )
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Lease, StateStore
@@ -241,20 +239,9 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
         found = references_of(plan, resource, identities)
-        return {address: replace(item, history=_history(fresh.get(address)) or item.history) for address, item in found.items()}
+        return {address: replace(item, history=history_of(fresh.get(address)) or item.history) for address, item in found.items()}
 
     return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
-
-
-def _history(observed: Observation | None) -> TableHistory | None:
-    """What is not there yet has no past."""
-    match observed:
-        case Present(history=history):
-            return history
-        case Missing():
-            return TableHistory()
-        case _:
-            return None
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], identities: Callable[[str], Attributes]) -> set[str]:

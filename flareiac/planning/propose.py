@@ -13,8 +13,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Blocker, Claim, Disturbance, Proposal
-from flareiac.sdk.lakehouse import TableHistory
-from flareiac.sdk.provider import Kind, Leaving, Missing, Observation, PlanRequest, Present, Project, ResourceType, Unreadable
+from flareiac.sdk.provider import Kind, Leaving, Observation, PlanRequest, Present, Project, ResourceType, Unreadable, history_of
 from flareiac.sdk.references import Resolved
 
 
@@ -206,20 +205,9 @@ def references_for(
             found[each] = Resolved(address=each, type=block_type(each), attributes=attributes)
     for each in sorted(_closure(start, resources)):
         known = resources[each].resolved()
-        history = known.history or _history_of((observations or {}).get(each))
+        history = known.history or history_of((observations or {}).get(each))
         found[each] = replace(known, identity=_identity_of(each, snapshot, observations or {}), history=history)
     return found
-
-
-def _history_of(observed: Observation | None) -> TableHistory | None:
-    """What is not there yet has no past."""
-    match observed:
-        case Present(history=history):
-            return history
-        case Missing():
-            return TableHistory()
-        case _:
-            return None
 
 
 def _identity_of(address: str, snapshot: Snapshot, observations: Mapping[str, Observation]) -> Attributes:

@@ -96,6 +96,17 @@ class Unreadable:
 Observation: TypeAlias = Present | Missing | Unreadable
 
 
+def history_of(observed: Observation | None) -> TableHistory | None:
+    """The past of a table as it was observed: empty for one that is not there yet, None where it is not known."""
+    match observed:
+        case Present(history=history):
+            return history
+        case Missing():
+            return TableHistory()
+        case _:
+            return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
     """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged.
