@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -247,16 +248,17 @@ def test_every_option_that_may_be_set_is_known_to_iceberg(shared: Lake, spark: A
 
 
 def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
-    swept = ORDERS | {"name": "swept"}  # other tests leave metadata of earlier tables in the folder of n.t, which stops the removal
-    shared.apply("table.t", swept)
-    shared.append("n.swept", rows(1))
-    location = measured(shared, swept | {"orphan_removal": {}})["location"]
+    # The tables of other tests left their metadata in this folder, and metadata of another table stops the removal.
+    shutil.rmtree(shared.project.root / ".flareiac/lake/default/warehouse/n/t", ignore_errors=True)
+    shared.apply("table.t", ORDERS)
+    shared.append("n.t", rows(1))
+    location = measured(shared, ORDERS | {"orphan_removal": {}})["location"]
     orphan = Path(location.removeprefix("file://")) / "data" / f"00000-1-{uuid4()}-00001.parquet"
     orphan.write_bytes(b"left")
     old = (NOW - timedelta(days=9)).timestamp()
     os.utime(orphan, (old, old))
-    first = do(duties(shared, swept | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
+    first = do(duties(shared, ORDERS | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
     assert first.messages == ("orphan_removal: 1 files that no snapshot names, 4B in them",)
     assert orphan.exists()
-    do(duties(shared, swept | {"orphan_removal": {}})["orphan_removal"])
+    do(duties(shared, ORDERS | {"orphan_removal": {}})["orphan_removal"])
     assert not orphan.exists()
