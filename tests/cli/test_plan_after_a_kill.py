@@ -41,16 +41,17 @@ def test_a_table_that_another_made_meanwhile_is_not_taken_for_its_own(tmp_path: 
     from pyiceberg.catalog.sql import SqlCatalog
 
     (tmp_path / "main.flare.hcl").write_text(TABLES, encoding="utf-8")
-    assert flareiac(tmp_path, "apply", "-auto-approve", FLAREIAC_KILL_AT="apply.before-result:2").killed
+    assert flareiac(tmp_path, "apply", "-auto-approve", "-parallelism=1", FLAREIAC_KILL_AT="apply.before-result:2").killed
     lake = tmp_path / ".flareiac/lake/default"
     catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=(lake / "warehouse").as_uri())
-    own = catalog.load_table("n.t0")
-    catalog.drop_table("n.t0")
-    catalog.create_table("n.t0", own.schema(), location=f"{lake}/elsewhere")
+    last = max(name for _, name in catalog.list_tables("n"))  # it was made, and its result was not recorded
+    own = catalog.load_table(f"n.{last}")
+    catalog.drop_table(f"n.{last}")
+    catalog.create_table(f"n.{last}", own.schema(), location=f"{lake}/elsewhere")
     catalog.close()
     planned = flareiac(tmp_path, "plan")
     assert planned.code == 4, planned.text
-    assert "table.t0 is blocked" in planned.text
+    assert f"table.{last} is blocked" in planned.text
 
 
 def test_a_plan_beside_a_running_apply_names_it(tmp_path: Path) -> None:
