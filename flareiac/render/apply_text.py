@@ -44,7 +44,7 @@ def event_line(event: Event, colour: bool) -> str | None:
     match event:
         case Started(operation=operation):
             return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {_DOING[operation.verb]}...")
-        case Progressed(elapsed=elapsed) if elapsed < PATIENCE:
+        case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:  # a phase, and no news
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""

@@ -193,6 +193,7 @@ def test_a_batch_in_one_table_of_two_is_finished_first(own_project: Project) -> 
     renew(project, "pair", 2)
     project.edit("pair", ("SELECT id, city FROM rides", "SELECT id, upper(city) AS city FROM rides"))
     done = project.apply()
+    assert "finishing batch 1" in done.text
     assert "generation 2 goes on after batch 1" in done.text
     project.land(6)
     for name in ("left", "right"):

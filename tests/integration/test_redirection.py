@@ -24,6 +24,7 @@ def test_a_batch_in_flight_stays_where_it_was_begun(project: Project) -> None:
     assert token is not None, blocked.out
     project.edit("rides", ('restart    = { backoff = "1s" }', f'restart    = {{ backoff = "1s" }}\n  accept_result_change = "{token[1]}"'))
     done = project.apply()
+    assert "finishing batch" in done.text
     project.until(lambda: len(project.rows("second")) >= 4, "the last file in second")
     assert project.ids("first") == [row["id"] for row in project.landed[:8]]
     assert project.ids("second") == [row["id"] for row in project.landed[8:]]
