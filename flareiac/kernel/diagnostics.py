@@ -7,7 +7,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypedDict, Unpack, overload
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 
@@ -29,8 +31,8 @@ class Related:
 class Diagnostic:
     """One complaint.
 
-    ``code`` is stable (``FI`` and a group letter and three digits, see the reference); ``summary`` is one line without a full stop;
-    ``detail`` says why and what to do; ``subject`` is what is wrong inside ``context`` (shown around it); ``values`` are the texts
+    ``code`` and ``summary`` are the id and the title of a ``Code`` (``error`` and ``warning`` fill them); ``detail`` names what is wrong
+    and says why and what to do; ``subject`` is what is wrong inside ``context`` (shown around it); ``values`` are the texts
     of the references involved, never sensitive ones. ``cancelled``: not wrong, but left unconfirmed because the user cancelled.
     ``hide_source``: the lines of the place hold a secret and are not shown.
     """
@@ -53,20 +55,42 @@ class Diagnostic:
         return replace(self, subject=self.subject or subject, address=self.address or address)
 
 
-def error(
-    code: str, summary: str, detail: str = "", *, subject: Span | None = None, address: str | None = None, attribute: Path = ()
-) -> Diagnostic:
-    """An error record."""
-    return Diagnostic(code=code, summary=summary, detail=detail, subject=subject, address=address, attribute=attribute)
+class Place(TypedDict, total=False):
+    """Where a diagnostic belongs, and what is shown with it: the fields of ``Diagnostic`` that its code does not give."""
+
+    subject: Span | None
+    context: Span | None
+    address: str | None
+    attribute: Path
+    related: tuple[Related, ...]
+    values: tuple[tuple[str, str], ...]
+    cancelled: bool
+    hide_source: bool
 
 
-def warning(
-    code: str, summary: str, detail: str = "", *, subject: Span | None = None, address: str | None = None, attribute: Path = ()
-) -> Diagnostic:
-    """A warning record."""
-    return Diagnostic(
-        code=code, severity=Severity.WARNING, summary=summary, detail=detail, subject=subject, address=address, attribute=attribute
-    )
+@overload
+def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
+@overload
+def error(code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
+def error(code: Code | str, *texts: str, **place: Unpack[Place]) -> Diagnostic:
+    """An error: its code, and a detail that says what is wrong, why, and what to do."""
+    return _diagnostic(Severity.ERROR, code, texts, place)
+
+
+@overload
+def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
+@overload
+def warning(code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
+def warning(code: Code | str, *texts: str, **place: Unpack[Place]) -> Diagnostic:
+    """A warning: its code, and a detail that says what is wrong, why, and what to do."""
+    return _diagnostic(Severity.WARNING, code, texts, place)
+
+
+def _diagnostic(severity: Severity, code: Code | str, texts: tuple[str, ...], place: "Place") -> Diagnostic:
+    if isinstance(code, Code):
+        return Diagnostic(code=code.id, severity=severity, summary=code.title, detail="".join(texts), **place)
+    summary, detail = (*texts, "")[:2]
+    return Diagnostic(code=code, severity=severity, summary=summary, detail=detail, **place)
 
 
 @dataclass(slots=True)
@@ -85,15 +109,19 @@ class Diagnostics:
         for item in items:
             self.add(item)
 
-    def error(
-        self, code: str, summary: str, detail: str = "", *, subject: Span | None = None, address: str | None = None, attribute: Path = ()
-    ) -> None:
-        self.add(error(code, summary, detail, subject=subject, address=address, attribute=attribute))
+    @overload
+    def error(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None: ...
+    @overload
+    def error(self, code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> None: ...
+    def error(self, code: Code | str, *texts: str, **place: Unpack[Place]) -> None:
+        self.add(_diagnostic(Severity.ERROR, code, texts, place))
 
-    def warning(
-        self, code: str, summary: str, detail: str = "", *, subject: Span | None = None, address: str | None = None, attribute: Path = ()
-    ) -> None:
-        self.add(warning(code, summary, detail, subject=subject, address=address, attribute=attribute))
+    @overload
+    def warning(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None: ...
+    @overload
+    def warning(self, code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> None: ...
+    def warning(self, code: Code | str, *texts: str, **place: Unpack[Place]) -> None:
+        self.add(_diagnostic(Severity.WARNING, code, texts, place))
 
     @property
     def has_errors(self) -> bool:

@@ -1,8 +1,10 @@
 """How a planner tells what would happen: attribute changes with their origin, effects, actions, proposals."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
@@ -91,6 +93,11 @@ class Blocker:
     summary: str
     why: str
     ways_out: tuple[str, ...] = ()
+
+
+def blocker(code: Code, why: str, ways_out: Iterable[str] = ()) -> Blocker:
+    """A blocker: its code, a ``why`` that names what is wrong, and the ways out."""
+    return Blocker(code=code.id, summary=code.title, why=why, ways_out=tuple(ways_out))
 
 
 class Relation(StrEnum):

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from flareiac.kernel.codes import CodeTable
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.types import Type
@@ -515,5 +516,9 @@ class Provider(Protocol):
     def resource_types(self) -> Sequence[ResourceType]: ...
 
     def functions(self) -> Sequence[Function]: ...
+
+    def codes(self) -> CodeTable:
+        """The codes of its diagnostics, with their pages."""
+        ...
 
     def open(self, project: Project) -> Session: ...

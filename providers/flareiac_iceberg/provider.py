@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
 from flareiac.sdk.references import References
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog import canonical as catalog_canonical
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog.connection import Connections
@@ -111,6 +113,10 @@ class IcebergProvider:
     def functions(self) -> Sequence[Function]:
         """Partition transforms and sort directions."""
         return FUNCTIONS
+
+    def codes(self) -> CodeTable:
+        """The codes of its diagnostics."""
+        return code_table(codes)
 
     def open(self, project: Project) -> Session:
         """A session; opens nothing until a driver is asked."""

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session, Verdict
 from flareiac.sdk.references import References
 from flareiac.sdk.secrets import resolve
+from flareiac_secrets import codes
 from flareiac_secrets.schema import SCHEMA, canonical
 
 _SECRET: Final = ResourceType(
@@ -49,6 +51,10 @@ class SecretsProvider:
     def functions(self) -> Sequence[Function]:
         """None."""
         return ()
+
+    def codes(self) -> CodeTable:
+        """The codes of its diagnostics."""
+        return code_table(codes)
 
     def open(self, _project: Project) -> Session:
         """A session."""

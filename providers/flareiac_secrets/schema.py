@@ -11,6 +11,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secrets import KINDS, reference
+from flareiac_secrets.codes import INVALID_SECRET_REFERENCE
 
 _FORMS: Final = {
     "env": (re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), 'the name of an environment variable: env = "LAKE_PASSWORD"'),
@@ -37,9 +38,7 @@ def canonical(decoded: Decoded, _references: References, project: Project, diagn
     form, meant = _FORMS[kind]
     if value is UNKNOWN or not isinstance(value, str) or not form.fullmatch(value):
         if value is not None:
-            diagnostics.error(
-                "FIX051", f"{kind} of {decoded.address} does not say where the secret is", f"Write {meant}.", attribute=(kind,)
-            )
+            diagnostics.error(INVALID_SECRET_REFERENCE, f"{kind} of {decoded.address} takes {meant}.", attribute=(kind,))
         value = ""
     place = os.path.normpath(project.root.absolute() / value) if kind == "file" else value
     return {**written, "reference": reference(kind, place)}

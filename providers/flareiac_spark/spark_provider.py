@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 
+from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Steer
 from flareiac.sdk.references import References, Resolved
+from flareiac_spark import codes
 from flareiac_spark.checkpoint import schema as checkpoint_schema
 from flareiac_spark.checkpoint import spec as checkpoint_spec
 from flareiac_spark.checkpoint.driver import CheckpointDriver
@@ -34,6 +36,10 @@ class SparkProvider:
 
     def functions(self) -> Sequence[Function]:
         return ()
+
+    def codes(self) -> CodeTable:
+        """The codes of its diagnostics."""
+        return code_table(codes)
 
     def open(self, project: Project) -> "SparkSession":
         return SparkSession(project)

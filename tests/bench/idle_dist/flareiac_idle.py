@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from flareiac.kernel.codes import NO_CODES, CodeTable
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType
@@ -88,6 +89,9 @@ class IdleProvider:
 
     def functions(self) -> Sequence[Function]:
         return ()
+
+    def codes(self) -> CodeTable:
+        return NO_CODES
 
     def open(self, project: Project) -> IdleSession:
         return IdleSession()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from flareiac.kernel.codes import NO_CODES, CodeTable
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
@@ -286,6 +287,9 @@ class ToyProvider:
 
     def functions(self) -> Sequence[Function]:
         return ()
+
+    def codes(self) -> CodeTable:
+        return NO_CODES
 
     def open(self, project: Project) -> ToySession:
         return ToySession(project.root)
