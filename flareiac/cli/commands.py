@@ -2,7 +2,7 @@
 
 import typer
 
-from flareiac.cli import checkpoint, core, importing, running, start, state, undrop
+from flareiac.cli import checkpoint, core, explain, importing, running, start, state, undrop
 from flareiac.cli import table as tables
 from flareiac.cli.exit_codes import table
 
@@ -22,7 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
-for group in (start, core, running, importing, undrop):
+for group in (start, core, running, importing, undrop, explain):
     group.register(app)
 for command in (
     *app.registered_commands,

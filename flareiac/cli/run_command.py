@@ -27,7 +27,7 @@ CANCEL = threading.Event()
 
 _LINES = frozenset({"plan", "apply", "destroy", "maintain", "drift"})
 """The commands whose JSON is one object a line."""
-_READING = frozenset({"validate", "plan", "drift", "status", "show", "output", "logs", "doctor", "version"})
+_READING = frozenset({"validate", "plan", "drift", "status", "show", "output", "logs", "doctor", "version", "explain"})
 _READING_OF_GROUPS = frozenset({("state", "list"), ("state", "show"), ("checkpoint", "show"), ("table", "snapshots")})
 """The commands that change nothing: the first signal ends them."""
 _harmless = False

@@ -1,59 +1,98 @@
-"""The reference of blocks and functions as Markdown, read from the schemas that also validate. Pure."""
+"""Blocks, attributes and functions as Markdown, read from the records that also validate. Pure."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.data import canonical
+from flareiac.lang.functions import by_group
+from flareiac.lang.functions.provided import adapt
+from flareiac.lang.functions.signature import Builtin
 from flareiac.sdk.provider import Function, ResourceType
-from flareiac.sdk.schema import Attribute, Block, Nesting
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
-START, END = "<!-- reference: generated from the schemas -->", "<!-- end of the reference -->"
-
-
-def reference(types: Mapping[str, ResourceType], functions: Iterable[Function]) -> str:
-    """All block types and the functions that providers add."""
-    lines = [START, ""]
-    for name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0])):
-        lines += [f"### `{name}` ({kind.kind})", "", kind.description, ""]
-        lines += _table(kind.schema)
-        if kind.computed:
-            lines += ["", "Computed: " + ", ".join(f"`{key}`" for key in kind.computed) + "."]
-        lines.append("")
-    lines += ["### Functions", "", *_functions(functions), "", END]
-    return "\n".join(lines) + "\n"
+_WIDTH: Final = 120
+_GENERATED: Final = "Generated from the schemas. `flareiac explain BLOCK` and `flareiac explain BLOCK.ATTRIBUTE` print the same text."
 
 
-def _table(schema: Block) -> list[str]:
-    rows = list(_rows(schema, ""))
-    return ["| attribute | type | |", "|---|---|---|", *rows]
+def reference_page(provider: str, types: Mapping[str, ResourceType], functions: Iterable[Function]) -> str:
+    """The page of one provider: all its block types and functions."""
+    parts = [f"# Reference of the provider {provider}\n\n{_GENERATED}\n"]
+    parts += [block_text(kind) for _name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0]))]
+    if listed := [adapt(item) for item in sorted(functions, key=lambda item: item.name)]:
+        parts.append("## Functions\n\n" + "".join(map(function_item, listed)))
+    return "\n".join(parts)
 
 
-def _rows(schema: Block, prefix: str) -> Iterator[str]:
-    for name, attribute in schema.attributes.items():
-        yield f"| `{prefix}{name}` | {attribute.type} | {_text(attribute)} |"
+def functions_page() -> str:
+    """The page of the language's own functions, by group."""
+    head = "# Functions\n\nGenerated from the functions. `flareiac explain FUNCTION` prints one of them.\n"
+    groups = by_group(Path()).items()
+    return "\n".join([head, *(f"## {title}\n\n" + "".join(map(function_item, items)) for title, items in groups)])
+
+
+def block_text(kind: ResourceType) -> str:
+    """One block type with everything inside it."""
+    head = f"## `{kind.name}`\n\n" + _paragraph(f"{kind.description} ({kind.kind.value.capitalize()} block.)")
+    computed = ""
+    if kind.computed:
+        computed = "\n" + _paragraph(f"Known after apply: {', '.join(f'`{key}`' for key in kind.computed)}.")
+    return head + "\n" + _body(kind.schema, f"{kind.name}.") + computed
+
+
+def nested_text(path: str, nested: NestedBlock) -> str:
+    """A block inside a block, with everything inside it."""
+    return "\n".join(_nested(path, nested))
+
+
+def attribute_text(path: str, attribute: Attribute) -> str:
+    """One attribute alone."""
+    return f"## `{path}`\n\n{_paragraph(f'Type: {_kind(attribute)}.')}\n{_paragraph(_sentences(attribute))}"
+
+
+def function_text(function: Builtin) -> str:
+    """One function alone."""
+    return f"## `{function.signature}`\n\n{_paragraph(function.description)}"
+
+
+def function_item(function: Builtin) -> str:
+    """One function as an item of a list."""
+    return _item(f"`{function.signature}`: {function.description}")
+
+
+def _body(schema: Block, prefix: str) -> str:
+    parts = ["".join(_item(f"`{name}` ({_kind(item)}): {_sentences(item)}") for name, item in schema.attributes.items())]
+    parts += [_paragraph(f"Exactly one of {', '.join(f'`{name}`' for name in group)} is required.") for group in schema.exactly_one_of]
     for name, nested in schema.blocks.items():
-        label = ' "name"' if nested.nesting is Nesting.MAP else ""
-        often = "" if nested.nesting is Nesting.SINGLE else " (repeated)"
-        yield f"| `{prefix}{name}{label} {{}}` | block{often} | {nested.block.description} |"
-        yield from _rows(nested.block, f"{prefix}{name}.")
-    for group in schema.exactly_one_of:
-        yield f"| | | Exactly one of {', '.join(f'`{prefix}{item}`' for item in group)}. |"
+        parts.extend(_nested(prefix + name, nested))
+    return "\n".join(filter(None, parts))
 
 
-def _text(attribute: Attribute) -> str:
+def _nested(path: str, nested: NestedBlock) -> Iterator[str]:
+    label = ' "name"' if nested.nesting is Nesting.MAP else ""
+    often = "" if nested.nesting is Nesting.SINGLE else ", repeatable"
+    yield f"### `{path}{label} {{ }}`{often}\n"
+    yield _paragraph(nested.block.description)
+    yield _body(nested.block, f"{path}.")
+
+
+def _kind(attribute: Attribute) -> str:
+    return f"{attribute.type}, required" if attribute.required else str(attribute.type)
+
+
+def _sentences(attribute: Attribute) -> str:
     parts = [attribute.description]
-    if attribute.required:
-        parts.append("Required.")
     if attribute.default is not None:
         parts.append(f"Default: `{canonical(attribute.default)}`.")
     if attribute.effect:
-        parts.append(f"Change: {attribute.effect}.")
-    return " ".join(part for part in parts if part).replace("|", "\\|")
+        parts.append(f"A change: {attribute.effect}.")
+    return " ".join(part for part in parts if part)
 
 
-def _functions(functions: Iterable[Function]) -> list[str]:
-    rows = ["| function | result | |", "|---|---|---|"]
-    for item in sorted(functions, key=lambda each: each.name):
-        names = [name for name, _type in item.parameters] + [f"{name}?" for name, _type in item.optional]
-        names += [f"{item.variadic[0]}..."] if item.variadic else []
-        rows.append(f"| `{item.name}({', '.join(names)})` | {item.returns} | {item.description} |")
-    return rows
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"

@@ -13,6 +13,7 @@ class Tone(Enum):
     BLOCKED = "1;31"
     STRONG = "1"
     QUIET = "2"
+    CODE = "36"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
+from flareiac.sdk.documents import Topic
 from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Steer
 from flareiac.sdk.references import References, Resolved
@@ -40,6 +41,12 @@ class SparkProvider:
     def codes(self) -> CodeTable:
         """The codes of its diagnostics."""
         return code_table(codes)
+
+    def topics(self) -> Sequence[Topic]:
+        """See ``flareiac.sdk.documents.Documented``."""
+        from flareiac_spark.documents import topics
+
+        return topics()
 
     def open(self, project: Project) -> "SparkSession":
         return SparkSession(project)

@@ -3,7 +3,7 @@
 All are pure but for reading files inside the module's root. They raise ``FunctionError`` for arguments that can not be used.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from flareiac.lang.functions import collections_of, encoding, hashing, marks, numeric, selection, sets, text, types_of
@@ -12,12 +12,26 @@ from flareiac.lang.functions.provided import adapt
 from flareiac.lang.functions.signature import Builtin
 from flareiac.sdk.provider import Function
 
-_GROUPS = (numeric, text, collections_of, selection, sets, encoding, hashing, types_of, marks)
+_GROUPS = {
+    "Numbers": numeric.FUNCTIONS,
+    "Text": text.FUNCTIONS,
+    "Collections": collections_of.FUNCTIONS,
+    "Selection": selection.FUNCTIONS,
+    "Sets": sets.FUNCTIONS,
+    "Encoding": encoding.FUNCTIONS,
+    "Hashes": hashing.FUNCTIONS,
+    "Types and units": types_of.FUNCTIONS,
+    "Sensitive values": marks.FUNCTIONS,
+}
+
+
+def by_group(root: Path) -> Mapping[str, Sequence[Builtin]]:
+    """The functions of the language by the title of their group. ``root`` is the module's directory, which file functions never leave."""
+    return {**_GROUPS, "Files": file_functions(root)}
 
 
 def functions(root: Path, provided: Iterable[Function] = ()) -> Mapping[str, Builtin]:
-    """Every function by name. ``root`` is the module's directory, which file functions never leave."""
-    listed = [item for group in _GROUPS for item in group.FUNCTIONS]
-    listed.extend(file_functions(root))
+    """Every function by name."""
+    listed = [item for group in by_group(root).values() for item in group]
     listed.extend(adapt(item) for item in provided)
     return {item.name: item for item in listed}

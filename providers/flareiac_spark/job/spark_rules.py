@@ -1,7 +1,7 @@
 """What Spark does when a query with another definition starts on an existing checkpoint: measured rules, keyed by Spark version.
 
-Each rule cites the measurement that it rests on (``fact``). The planner never guesses beyond this table: a change that no rule covers is
-"unknown" and says so.
+Each rule cites the measurement that it rests on (``fact``). The planner never guesses beyond this table: a change without a rule is
+"unknown", and the plan says so.
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,40 @@ from flareiac_spark.runtime.versions import DEFAULT
 
 class Verdict(StrEnum):
     TAKES = "takes"
-    """The query goes on, and what comes out means what the new definition says."""
+    """The query continues, and its output means what the new definition says."""
     MIXES = "mixes"
-    """The query goes on in silence, with state or rows made under the old definition: results mean neither the old nor the new."""
+    """The query continues without an error on state or rows of the old definition: results mean neither the old nor the new."""
     REFUSES = "refuses"
     """The query does not start."""
     IGNORES = "ignores"
-    """The query goes on with the old value."""
+    """The query continues with the old value."""
+
+
+class Subject(StrEnum):
+    """The part of a definition that a change is about, as readers of the documentation look for it."""
+
+    STATELESS = "A query without state"
+    AFTER = "What is computed from the state"
+    BEFORE = "What feeds the state"
+    AGGREGATES = "Aggregates"
+    KEYS = "Grouping keys"
+    WINDOWS = "Windows and watermarks"
+    DEDUP = "Deduplication"
+    JOINS = "Joins of streams"
+    OPERATORS = "Stateful operators"
+    OUTPUT = "Output mode"
+    SOURCES = "Sources"
+    SETTINGS = "Settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """``what`` is what Spark does and what comes of it, as the end of a sentence that begins with Spark's name and version."""
+    """``change`` is what the reader changed; ``what`` is what Spark does then, as the end of a sentence that begins with its version."""
 
     spark: str
     fact: str
+    subject: Subject
+    change: str
     verdict: Verdict
     what: str
 
@@ -40,81 +59,285 @@ def rule(fact: str, spark: str = DEFAULT.spark) -> Rule:
     return _BY_KEY[spark, fact]
 
 
-def _line(spark: str, verdict: Verdict, **facts: str) -> tuple[Rule, ...]:
+_SPARK: Final = "4.1"
+
+
+def _about(subject: Subject, *rows: tuple[str, str, Verdict, str]) -> tuple[Rule, ...]:
+    """The rules of one subject: change, the facts they rest on, verdict, what Spark does."""
     return tuple(
-        Rule(spark=spark, fact=name.replace("__", ".").replace("_", "-"), verdict=verdict, what=what) for name, what in facts.items()
+        Rule(spark=_SPARK, fact=fact, subject=subject, change=change, verdict=verdict, what=what)
+        for change, facts, verdict, what in rows
+        for fact in facts.split()
     )
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    *_line(
-        "4.1",
-        Verdict.TAKES,
-        change__projection="takes another projection of a query that keeps no state",
-        change__filter="takes another filter of a query that keeps no state",
-        change__above_aggregate="computes what is above the state anew, from the same state",
-        change__filter_after_state="filters what comes out of the state anew",
-        change__dedup_output="selects anew from what is unique by the same columns",
-        source__rate_limit="takes other rate limits and reader options",
-        source__columns="reads other columns of the same files",
-        change__limit="counts on towards another limit",
+    *_about(
+        Subject.STATELESS,
+        ("selected columns", "change.projection", Verdict.TAKES, "accepts a different projection of a query without state"),
+        ("a filter", "change.filter", Verdict.TAKES, "accepts a different filter of a query without state"),
     ),
-    *_line(
-        "4.1",
-        Verdict.MIXES,
-        change__sum_to_max="takes another aggregate of the same type in silence and goes on from the old one's state",
-        change__aggregate_argument="takes another argument of an aggregate in silence: the state holds the old argument's values",
-        change__aggregate_order="takes aggregates of equal types in another order in silence, and each goes on from the state of another",
-        change__filter_before_state="takes another filter below the state in silence: what the state holds was made with the old one",
-        change__input_of_state="takes another expression below the state in silence: what the state holds was made with the old one",
-        change__grouping_key_expression="takes another grouping key of the same type in silence: groups under both keys stand side by side",
-        change__grouping_key_order="takes grouping keys of equal types in another order in silence: old groups are found under other keys",
-        change__window_size="takes other windows in silence: windows of the old and the new size stand side by side",
-        change__session_gap="takes another gap in silence: sessions that are open were joined by the old one",
-        change__dedup_column_of_equal_type="takes other columns of the same types to tell rows apart by in silence: the state knows the "
-        "values of the old ones",
-        change__join_key_equal_columns="takes other join keys of the same types in silence: the rows that wait are kept under the old ones",
-        change__full_to_inner_join="takes an inner join in silence on an outer one's state: rows that wait for a partner never come out",
-        change__inner_to_semi_join="takes another kind of join in silence: what was joined so far stays joined by the old kind",
-        change__semi_to_inner_join="takes another kind of join in silence: what was joined so far stays joined by the old kind",
-        change__left_to_semi_join="takes another kind of join in silence: what was joined so far stays joined by the old kind",
-        change__watermark_delay="takes another watermark in silence: what the old one dropped or closed stays so, and open state is "
-        "closed at another time",
-        change__left_to_inner_join="takes an inner join in silence on an outer one's state: rows that wait for a partner never come out",
-        change__join_time_bound="takes another join condition in silence: rows that the old one let go are missing",
-        change__append_to_complete="goes on in silence: groups that were closed are in the state no more, and vanish from the table",
-        change__complete_to_append="goes on in silence: rows that are in the table are appended once more when their groups are closed",
+    *_about(
+        Subject.AFTER,
+        (
+            "expressions above the state",
+            "change.above-aggregate",
+            Verdict.TAKES,
+            "computes the expressions above the state from the same state",
+        ),
+        ("`HAVING` or another filter above the state", "change.filter-after-state", Verdict.TAKES, "filters the output of the same state"),
+        (
+            "columns selected from deduplicated rows",
+            "change.dedup-output",
+            Verdict.TAKES,
+            "selects other columns of rows that are deduplicated by the same keys",
+        ),
     ),
-    *_line(
-        "4.1",
-        Verdict.REFUSES,
-        change__aggregate_added="refuses one more aggregate: the state has no place for it",
-        change__aggregate_removed="refuses one aggregate less: the state has another shape",
-        change__aggregate_type="refuses an aggregate of another type: the state has another shape",
-        change__grouping_key_added="refuses other grouping keys: the state's keys have another shape",
-        change__dedup_columns="refuses other columns to tell rows apart by: the state's keys have another shape",
-        change__inner_to_left_join="refuses an outer join on the state of an inner one",
-        change__inner_to_right_join="refuses an outer join on the state of an inner one",
-        change__left_to_full_join="refuses a full join on the state of a left one",
-        change__left_to_right_join="refuses a right join on the state of a left one",
-        change__join_output_columns="refuses other columns of a joined stream: its state keeps whole rows",
-        change__state_added="adds no state to a checkpoint that has none",
-        change__window_to_sliding="refuses windows of another kind: the state's keys have another shape",
-        change__aggregate_order_types="refuses aggregates of different types in another order: the state has another shape",
-        change__join_key_type="refuses join keys of other types: the state's keys have another shape",
-        change__state_removed="refuses a query without the state that is there",
-        change__limit_removed="keeps a limit's count as state, and refuses a query without it",
-        change__state_other_operator="refuses a checkpoint with the state of another operator",
-        source__count="refuses another number of streams: the offsets are kept by their position",
-        source__kind="can not read the offsets of one kind of source as those of another",
-        source__path="refuses another folder of files on the offsets of the old one, or reads it from its beginning in silence",
-        source__table_other="finds no snapshot of another table at the offsets of the old one",
-        source__order="takes the offsets of one stream for those of another, or does not start",
+    *_about(
+        Subject.BEFORE,
+        (
+            "a filter below the state",
+            "change.filter-before-state",
+            Verdict.MIXES,
+            "silently accepts a different filter below the state: the state holds results of the old filter",
+        ),
+        (
+            "an expression below the state",
+            "change.input-of-state",
+            Verdict.MIXES,
+            "silently accepts a different expression below the state: the state holds values of the old expression",
+        ),
     ),
-    *_line("4.1", Verdict.IGNORES, pinned__conf="keeps the value that the checkpoint was started with"),
+    *_about(
+        Subject.AGGREGATES,
+        (
+            "the aggregate, its type unchanged (`sum` to `max`)",
+            "change.sum-to-max",
+            Verdict.MIXES,
+            "silently accepts a different aggregate of the same type and continues from the old state",
+        ),
+        (
+            "the argument of an aggregate",
+            "change.aggregate-argument",
+            Verdict.MIXES,
+            "silently accepts a different argument of an aggregate: the state holds values of the old argument",
+        ),
+        (
+            "the order of aggregates of equal types",
+            "change.aggregate-order",
+            Verdict.MIXES,
+            "silently accepts a different order of aggregates of equal types: each one continues from the state of another one",
+        ),
+        (
+            "the order of aggregates of different types",
+            "change.aggregate-order-types",
+            Verdict.REFUSES,
+            "refuses a different order of aggregates of different types: the state has another schema",
+        ),
+        ("one more aggregate", "change.aggregate-added", Verdict.REFUSES, "refuses an additional aggregate: the state has no place for it"),
+        ("one aggregate less", "change.aggregate-removed", Verdict.REFUSES, "refuses to drop an aggregate: the state has another schema"),
+        (
+            "the type of an aggregate",
+            "change.aggregate-type",
+            Verdict.REFUSES,
+            "refuses an aggregate of another type: the state has another schema",
+        ),
+    ),
+    *_about(
+        Subject.KEYS,
+        (
+            "a key, its type unchanged",
+            "change.grouping-key-expression",
+            Verdict.MIXES,
+            "silently accepts a different grouping key of the same type: the state mixes groups of both keys",
+        ),
+        (
+            "the order of keys of equal types",
+            "change.grouping-key-order",
+            Verdict.MIXES,
+            "silently accepts a different order of grouping keys of equal types: old groups are found under wrong keys",
+        ),
+        (
+            "the number or the types of keys",
+            "change.grouping-key-added",
+            Verdict.REFUSES,
+            "refuses other grouping keys: the keys of the state have another schema",
+        ),
+    ),
+    *_about(
+        Subject.WINDOWS,
+        (
+            "the size of a window",
+            "change.window-size",
+            Verdict.MIXES,
+            "silently accepts a different window size: the state mixes windows of both sizes",
+        ),
+        (
+            "the gap of a session window",
+            "change.session-gap",
+            Verdict.MIXES,
+            "silently accepts a different gap: open sessions were joined by the old gap",
+        ),
+        (
+            "the kind of window (tumbling to sliding)",
+            "change.window-to-sliding",
+            Verdict.REFUSES,
+            "refuses another kind of window: the keys of the state have another schema",
+        ),
+        (
+            "the delay of a watermark",
+            "change.watermark-delay",
+            Verdict.MIXES,
+            "silently accepts a different watermark: rows it dropped and groups it closed stay so, open state closes at another time",
+        ),
+    ),
+    *_about(
+        Subject.DEDUP,
+        (
+            "key columns, their types unchanged",
+            "change.dedup-column-of-equal-type",
+            Verdict.MIXES,
+            "silently accepts other key columns of the same types for deduplication: the state holds values of the old columns",
+        ),
+        (
+            "the number or the types of key columns",
+            "change.dedup-columns",
+            Verdict.REFUSES,
+            "refuses other key columns for deduplication: the keys of the state have another schema",
+        ),
+    ),
+    *_about(
+        Subject.JOINS,
+        (
+            "join keys, their types unchanged",
+            "change.join-key-equal-columns",
+            Verdict.MIXES,
+            "silently accepts other join keys of the same types: waiting rows are kept under the old keys",
+        ),
+        (
+            "the types of join keys",
+            "change.join-key-type",
+            Verdict.REFUSES,
+            "refuses join keys of other types: the keys of the state have another schema",
+        ),
+        (
+            "the time bound or another condition",
+            "change.join-time-bound",
+            Verdict.MIXES,
+            "silently accepts a different join condition: rows that the old condition dropped are missing",
+        ),
+        (
+            "an outer join to an inner join",
+            "change.full-to-inner-join change.left-to-inner-join",
+            Verdict.MIXES,
+            "silently accepts an inner join on the state of an outer join: rows that wait for a partner are never written",
+        ),
+        (
+            "to or from a semi join",
+            "change.inner-to-semi-join change.semi-to-inner-join change.left-to-semi-join",
+            Verdict.MIXES,
+            "silently accepts another kind of join: rows joined so far stay joined by the old kind",
+        ),
+        (
+            "an inner join to an outer join",
+            "change.inner-to-left-join change.inner-to-right-join",
+            Verdict.REFUSES,
+            "refuses an outer join on the state of an inner join",
+        ),
+        ("a left join to a full join", "change.left-to-full-join", Verdict.REFUSES, "refuses a full join on the state of a left join"),
+        ("a left join to a right join", "change.left-to-right-join", Verdict.REFUSES, "refuses a right join on the state of a left join"),
+        (
+            "the columns of a joined stream",
+            "change.join-output-columns",
+            Verdict.REFUSES,
+            "refuses other columns of a joined stream: its state keeps whole rows",
+        ),
+    ),
+    *_about(
+        Subject.OPERATORS,
+        ("the first stateful operator is added", "change.state-added", Verdict.REFUSES, "cannot add state to a checkpoint without state"),
+        (
+            "the stateful operator is removed",
+            "change.state-removed",
+            Verdict.REFUSES,
+            "refuses a query without the state that the checkpoint holds",
+        ),
+        (
+            "one stateful operator replaces another",
+            "change.state-other-operator",
+            Verdict.REFUSES,
+            "refuses a checkpoint with the state of another operator",
+        ),
+        ("the number in `LIMIT`", "change.limit", Verdict.TAKES, "continues to count towards the new limit"),
+        (
+            "`LIMIT` is removed",
+            "change.limit-removed",
+            Verdict.REFUSES,
+            "keeps the count of a limit as state, and refuses a query without it",
+        ),
+    ),
+    *_about(
+        Subject.OUTPUT,
+        (
+            "`append` to `complete`",
+            "change.append-to-complete",
+            Verdict.MIXES,
+            "silently continues: closed groups are no longer in the state and vanish from the table",
+        ),
+        (
+            "`complete` to `append`",
+            "change.complete-to-append",
+            Verdict.MIXES,
+            "silently continues: rows that are in the table are appended again when their groups are closed",
+        ),
+    ),
+    *_about(
+        Subject.SOURCES,
+        ("rate limits and reader options", "source.rate-limit", Verdict.TAKES, "accepts other rate limits and reader options"),
+        ("the declared columns of the same files", "source.columns", Verdict.TAKES, "reads other columns of the same files"),
+        (
+            "the number of streams",
+            "source.count",
+            Verdict.REFUSES,
+            "refuses another number of streams: it keeps offsets by the position of a stream",
+        ),
+        (
+            "the kind of source",
+            "source.kind",
+            Verdict.REFUSES,
+            "cannot read the offsets of one kind of source as those of another kind",
+        ),
+        (
+            "the folder of files",
+            "source.path",
+            Verdict.REFUSES,
+            "refuses another folder of files on the offsets of the old one, or silently reads it from the beginning",
+        ),
+        (
+            "the table that is read",
+            "source.table-other",
+            Verdict.REFUSES,
+            "finds no snapshot of another table at the offsets of the old one",
+        ),
+        (
+            "the order of streams",
+            "source.order",
+            Verdict.REFUSES,
+            "takes the offsets of one stream for those of another, or does not start",
+        ),
+    ),
+    *_about(
+        Subject.SETTINGS,
+        (
+            "a setting that the checkpoint pins (`spark.sql.shuffle.partitions`, the state store)",
+            "pinned.conf",
+            Verdict.IGNORES,
+            "keeps the value that the checkpoint was started with",
+        ),
+    ),
 )
 _BY_KEY: Final = {(item.spark, item.fact): item for item in RULES}
 ABOVE_STATE: Final = ("change.above-aggregate", "change.filter-after-state", "change.dedup-output")
-"""Facts about what is made of the state: right from the next batch on. What an output keeps of earlier batches has the old meaning, unless
-each batch replaces all its rows.
+"""Facts about what is computed from the state: correct from the next batch on. Rows that an output keeps of earlier batches have the old
+meaning, unless each batch replaces all its rows.
 """

@@ -1,0 +1,40 @@
+"""``explain``: the documentation on the terminal."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from flareiac.cli import terminal
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.options import Json
+
+Name = Annotated[
+    str | None,
+    typer.Argument(help="A block, BLOCK.ATTRIBUTE, function, rule, setting or page; without it, all names.", metavar="[NAME]"),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the tree."""
+    app.command()(explain)
+
+
+def explain(name: Name = None, as_json: Json = False) -> int:
+    """Explain a block, attribute, function, rule or setting, or print a page of the documentation."""
+    from flareiac.app.explain import everything
+    from flareiac.app.explain import explain as look_up
+    from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
+    from flareiac.render.markdown import terminal_text
+
+    if name is None:
+        entries = everything()
+        found, text = list_json(entries), list_text(entries)
+    else:
+        listed, entry = look_up(name)
+        found, text = explain_json(listed, entry), explain_text(listed, entry)
+    if as_json:
+        terminal.out(json.dumps(found, indent=2))
+    else:
+        terminal.out_as_is(terminal_text(text, width=terminal.width(), colour=terminal.colour()))
+    return ExitCode.DONE

@@ -1,0 +1,54 @@
+"""The topics of the documentation: the measured rules of Spark, and the settings that keep every value. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from flareiac.sdk.documents import Topic
+from flareiac_spark.job.spark_rules import ABOVE_STATE, RULES, Rule, Verdict
+from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
+
+_CONSEQUENCES: Final = {
+    Verdict.TAKES: "restart",
+    Verdict.MIXES: "token or new generation",
+    Verdict.REFUSES: "new generation",
+    Verdict.IGNORES: "no effect",
+}
+_ABOVE: Final = "by output mode"
+_TABLES: Final = {
+    "Settings of an engine or a job (`conf`)": SETTINGS,
+    "Attributes of a stream": INPUT_SETTINGS,
+    "Options of a file reader (`options` of a stream)": READER_OPTIONS,
+    "Options of an output (`options`)": OUTPUT_OPTIONS,
+}
+
+
+def topics() -> tuple[Topic, ...]:
+    """Rules by the part of a definition that changes, then settings by where they are written."""
+    return (*map(_rule, RULES), *_settings())
+
+
+def _rule(item: Rule) -> Topic:
+    return Topic(
+        name=item.fact,
+        kind="rule",
+        page="changes",
+        subject=item.subject,
+        title=item.change,
+        text=f"Spark {item.what}.",
+        consequence=_ABOVE if item.fact in ABOVE_STATE else _CONSEQUENCES[item.verdict],
+    )
+
+
+def _settings() -> Iterator[Topic]:
+    for subject, table in _TABLES.items():
+        for item in table:
+            name = f"{item.name}*" if item.name.endswith(".") else item.name
+            yield Topic(
+                name=name,
+                kind="setting",
+                page="settings",
+                subject=subject,
+                title=item.what,
+                text=f"It only decides {item.what}.",
+                consequence="restart",
+            )
