@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from flareiac.app.codes import code_page, known_codes
 from flareiac.app.discovery import installed
 from flareiac.config.entries import Entry, Page
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
@@ -20,7 +21,7 @@ _HEADING: Final = re.compile(r"^## `(\w+)`\s*$", re.MULTILINE)
 def everything() -> Mapping[str, Entry]:
     """Each name that can be explained. The attributes of blocks are named with a dot, as in ``job.input.table``."""
     found: dict[str, Entry] = {}
-    for source in (_topics, _functions, _pages, _blocks):
+    for source in (_topics, _functions, _pages, _codes, _blocks):
         found.update(source())
     return found
 
@@ -29,12 +30,14 @@ def explain(name: str) -> tuple[str, Entry]:
     """The entry of a name, and the name as it is listed. Raises ``Failure`` when there is none."""
     known = everything()
     wanted = _without_labels(name)
-    for candidate in (wanted, wanted.lower(), f"data.{wanted}"):
+    for candidate in (wanted, wanted.lower(), wanted.upper(), f"data.{wanted}"):
         if candidate in known:
             return candidate, known[candidate]
     family = next((item for item in known if item.endswith("*") and wanted.startswith(item.removesuffix("*"))), None)
     if family is not None:
         return family, known[family]
+    if (retired := code_page(wanted)) is not None:
+        return wanted.upper(), Page(title=wanted.upper(), text=retired, kind="code")
     raise Failure(
         error(
             "FIX070",
@@ -70,10 +73,15 @@ def _pages() -> Iterator[tuple[str, Entry]]:
         yield name, Page(title=text.partition("\n")[0].lstrip("# "), text=text)
 
 
+def _codes() -> Iterator[tuple[str, Entry]]:
+    for name, code in known_codes().items():
+        yield name, Page(title=code.title, text=code_page(name) or "", kind="code")
+
+
 def _sections(text: str) -> Iterator[tuple[str, Entry]]:
     for match in _HEADING.finditer(text):
         section = re.split(r"^## ", text[match.end() :], maxsplit=1, flags=re.MULTILINE)[0]
-        yield match[1], Page(title=match[1], text=f"## `{match[1]}`\n{section.rstrip()}\n", section=True)
+        yield match[1], Page(title=match[1], text=f"## `{match[1]}`\n{section.rstrip()}\n", kind="section")
 
 
 def _blocks() -> Iterator[tuple[str, Entry]]:

@@ -11,7 +11,7 @@ from flareiac.cli.options import Json
 
 Name = Annotated[
     str | None,
-    typer.Argument(help="A block, BLOCK.ATTRIBUTE, function, rule, setting or page; without it, all names.", metavar="[NAME]"),
+    typer.Argument(help="A block, BLOCK.ATTRIBUTE, function, code, rule, setting or page. Without it, all names.", metavar="[NAME]"),
 ]
 
 
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(name: Name = None, as_json: Json = False) -> int:
-    """Explain a block, attribute, function, rule or setting, or print a page of the documentation."""
+    """Explain a block, attribute, function, code, rule or setting, or print a page of the documentation."""
     from flareiac.app.explain import everything
     from flareiac.app.explain import explain as look_up
     from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text

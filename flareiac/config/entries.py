@@ -1,7 +1,7 @@
 """What has an explanation: a closed union of the records that also validate, and pages. Pure."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from flareiac.lang.functions.signature import Builtin
 from flareiac.sdk.documents import Topic
@@ -11,11 +11,11 @@ from flareiac.sdk.schema import Attribute, NestedBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of the documentation, or a section of one, as Markdown."""
+    """A page of the documentation, or the section of one about a block or a code, as Markdown."""
 
     title: str
     text: str
-    section: bool = False
+    kind: Literal["page", "section", "code"] = "page"
 
 
 Entry: TypeAlias = ResourceType | NestedBlock | Attribute | Builtin | Topic | Page

@@ -51,14 +51,14 @@ def kind_of(entry: Entry) -> str:
         case Topic():
             return entry.kind
         case Page():
-            return "section" if entry.section else "page"
+            return entry.kind
 
 
 def list_text(entries: Mapping[str, Entry]) -> str:
     """Everything that can be explained, as Markdown; attributes and settings are left to their block and page."""
     listed = {name: entry for name, entry in sorted(entries.items()) if "." not in name or not isinstance(entry, Attribute | NestedBlock)}
     parts = ["# What `flareiac explain NAME` explains\n", "## Pages\n"]
-    parts.append("".join(f"- `{name}`: {entry.title}\n" for name, entry in listed.items() if isinstance(entry, Page) and not entry.section))
+    parts.append("".join(f"- `{name}`: {entry.title}\n" for name, entry in listed.items() if kind_of(entry) == "page"))
     parts += ["## Blocks\n", _names(listed, "block", "section")]
     parts.append("A dot leads inside a block: `table.column.type`.\n")
     parts += ["## Functions\n", _names(listed, "function")]
@@ -76,11 +76,14 @@ def _names(entries: Mapping[str, Entry], *kinds: str) -> str:
 
 
 def _kinds(entries: Mapping[str, Entry]) -> Iterator[str]:
-    """One line for each kind of topic: there are too many of them for this list."""
+    """One line for each kind of which there are too many for this list."""
     topics = sorted((item for item in entries.values() if isinstance(item, Topic)), key=lambda item: (item.kind, item.page))
     for (kind, page), same in groupby(topics, key=lambda item: (item.kind, item.page)):
         found = list(same)
         yield f"- {len(found)} {kind}s, such as `{found[0].name}`; the page `{page}` lists them\n"
+    codes = [name for name, entry in entries.items() if kind_of(entry) == "code"]
+    if codes:
+        yield f"- {len(codes)} codes of errors and warnings, such as `{codes[0]}`\n"
 
 
 def _filled(names: Iterator[str]) -> str:
