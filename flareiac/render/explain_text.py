@@ -58,7 +58,9 @@ def list_text(entries: Mapping[str, Entry]) -> str:
     """Everything that can be explained, as Markdown; attributes and settings are left to their block and page."""
     listed = {name: entry for name, entry in sorted(entries.items()) if "." not in name or not isinstance(entry, Attribute | NestedBlock)}
     parts = ["# What `flareiac explain NAME` explains\n", "## Pages\n"]
-    parts.append("".join(f"- `{name}`: {entry.title}\n" for name, entry in listed.items() if kind_of(entry) == "page"))
+    parts.append(
+        "".join(f"- `{name}`: {entry.title}\n" for name, entry in listed.items() if isinstance(entry, Page) and entry.kind == "page")
+    )
     parts += ["## Blocks\n", _names(listed, "block", "section")]
     parts.append("A dot leads inside a block: `table.column.type`.\n")
     parts += ["## Functions\n", _names(listed, "function")]
