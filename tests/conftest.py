@@ -17,6 +17,10 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "un
 sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests find "tests.support", however pytest was started
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--facts", action="store_true", help="measure the facts about Spark and Iceberg again, proven or not")
+
+
 @pytest.fixture(scope="session")
 def jars() -> tuple[Path, ...]:
     """The jars of Iceberg's Spark runtime and the SQLite driver, in the order of the class path."""

@@ -11,6 +11,17 @@ from typing import Any
 import pytest
 
 from tests.facts.lake import Home, Lake, make_active
+from tests.facts.proven import FOLDER, are_proven, tests_the_program
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Facts that were proven for these very versions and files are not measured again."""
+    facts = [item for item in items if item.path.parent == FOLDER and item.get_closest_marker("jvm") and not tests_the_program(item.path)]
+    if facts and not config.getoption("--facts") and are_proven():
+        for item in facts:
+            item.add_marker(
+                pytest.mark.skip(reason="proven for these versions and files (tests/facts/proven.json); --facts measures again")
+            )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from flareiac_spark.checkpoint.disk import read_checkpoint
 from tests.facts.ids import fact
 from tests.facts.lake import Lake, batches, entry, forget
 
@@ -91,9 +90,6 @@ def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
     assert json.loads(reached) == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 1, "scan_all_files": False}
     initial = json.loads((lake.checkpoint() / "sources/0/offsets/0").read_text().splitlines()[-1])
     assert initial == {"version": 1, "snapshot_id": snapshot.snapshot_id, "position": 0, "scan_all_files": False}
-    found = read_checkpoint(lake.checkpoint())
-    assert found is not None
-    assert [(item.kind, item.offset) for item in found.sources] == [("table", reached)]
 
 
 @fact("checkpoint.operators")
@@ -128,49 +124,6 @@ def test_confs_are_pinned_in_the_offset_log(lake: Lake) -> None:
     lake.files("events").createOrReplaceTempView("events")
     lake.run(lake.spark.sql(SUM), "out", mode="complete")
     assert json.loads(entry(lake.checkpoint(), "offsets", 0)[1])["conf"] == PINNED
-
-
-@pytest.mark.parametrize(
-    ("sql", "operators"),
-    [
-        ("SELECT k, sum(n) AS n FROM events GROUP BY k", ["stateStoreSave"]),
-        ("SELECT DISTINCT k FROM events", ["stateStoreSave"]),
-        ("SELECT e.k FROM events e JOIN more m ON e.k = m.k", ["symmetricHashJoin"]),
-    ],
-    ids=["group by", "distinct", "join"],
-)
-def test_what_the_reader_without_a_jvm_makes_of_a_checkpoint(lake: Lake, sql: str, operators: list[str]) -> None:
-    """``checkpoint.disk`` against what Spark wrote."""
-    lake.create("out", {"k": "string", "n": "long"})
-    for folder in ("events", "more"):
-        lake.land(folder, [{"k": "a", "n": 1}])
-        lake.files(folder).createOrReplaceTempView(folder)
-    mode = "append" if "JOIN" in sql else "complete"
-    query = lake.run(lake.spark.sql(sql), "out", mode=mode)
-    found = read_checkpoint(lake.checkpoint())
-    assert found is not None
-    assert (found.query_id, found.started, found.committed, found.in_flight) == (query.id, 0, 0, None)
-    assert [item.name for item in found.operators] == operators
-    assert {item.partitions for item in found.operators} == {2}
-    assert found.conf == PINNED
-    assert [item.kind for item in found.sources] == ["files"] * (2 if "JOIN" in sql else 1)
-    assert found.sources[0].folders == (str(lake.folder / "events"),)
-    forget(lake.checkpoint(), "commits", 0)
-    again = read_checkpoint(lake.checkpoint())
-    assert again is not None
-    assert (again.committed, again.in_flight) == (None, 0)
-
-
-def test_a_rate_source_has_a_number_as_its_position(lake: Lake) -> None:
-    """``checkpoint.disk`` tells sources by their positions."""
-    lake.create("out", {"value": "long"})
-    lake.run(lake.spark.readStream.format("rate").load().select("value"), "out")
-    found = read_checkpoint(lake.checkpoint())
-    assert found is not None
-    ((kind, offset),) = [(item.kind, item.offset) for item in found.sources]
-    assert kind == "rate"
-    assert offset is not None
-    assert offset.isdigit()
 
 
 @fact("checkpoint.in-flight")

@@ -1,0 +1,62 @@
+"""What the facts depend on, and for which of it they were last proven.
+
+A fact says what Spark and Iceberg do. It depends on their versions, on Java and on the files of this folder, never on the program. So the
+facts that need a JVM run when one of these differs from ``proven.json``, and with ``--facts``.
+
+    python -m tests.facts.proven      # runs every fact and, if all hold, records what they were proven for
+"""
+
+import json
+import os
+import platform
+import re
+import sys
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent
+RECORD: Final = FOLDER / "proven.json"
+_PACKAGES: Final = ("cloudpickle", "lark", "py4j", "pyarrow", "pyiceberg", "pyspark", "python-hcl2", "sqlglot")
+
+
+def depends_on() -> dict[str, str]:
+    """Everything that may change a fact, by name: versions of packages, jars, Python and Java, and a digest of the tests."""
+    from flareiac_spark.runtime.java import require_java
+
+    jars = sorted(Path(name).name for name in os.environ.get("FLAREIAC_TEST_JARS", "").split(os.pathsep))
+    return {
+        **{name: version(name) for name in _PACKAGES},
+        "python": platform.python_version(),
+        "java": require_java().version,
+        "jars": " ".join(jars),
+        "tests": sha256(b"".join(_content(file) for file in sorted(FOLDER.glob("*.py")))).hexdigest(),
+    }
+
+
+def are_proven() -> bool:
+    """Whether every fact was proven for exactly what is here."""
+    return RECORD.is_file() and json.loads(RECORD.read_text()) == depends_on()
+
+
+def tests_the_program(file: Path) -> bool:
+    """Whether a test module imports the program, so that it says more than a fact."""
+    return re.search(r"^(?:from|import) flareiac", file.read_text(), re.MULTILINE) is not None
+
+
+def _content(file: Path) -> bytes:
+    return f"{file.name}\n".encode() + file.read_bytes()
+
+
+def main() -> int:
+    import pytest
+
+    code = pytest.main(["--facts", "-q", str(FOLDER)])
+    if code == 0:
+        RECORD.write_text(json.dumps(depends_on(), indent=2) + "\n")
+    return int(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
