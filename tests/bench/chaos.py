@@ -22,19 +22,17 @@ def chaos(directory: Path, kills: int, seed: int, *, scenarios: Sequence[Scenari
         course.run(kills)
     finally:
         _tell(course)
-    for name, tally in course.tallies.items():
+    for name, tally in course.ledger.tallies.items():
         detail = {"kills": tally.kills.total(), "points": len(tally.kills), "expected": tally.expected, "found": tally.found}
         yield Figure(name=f"chaos, {name}: rows that differ", value=tally.differing, unit="rows", bar=0.0, detail=detail)
-    differing = sum(tally.differing for tally in course.tallies.values())
-    yield Figure(name="chaos, all: rows that differ", value=differing, unit="rows", bar=0.0, detail={"kills": course.kills, "seed": seed})
+    differing = sum(tally.differing for tally in course.ledger.tallies.values())
+    sums = {**course.ledger.detail(), "files": len(course.landing.files), "rows landed": course.landing.rows, "seed": seed}
+    yield Figure(name="chaos, all: rows that differ", value=differing, unit="rows", bar=0.0, detail=sums)
     if course.wrong:
         raise RuntimeError(f"seed {seed}: {len(course.wrong)} things were not right:\n" + "\n".join(course.wrong))
 
 
 def _tell(course: Course) -> None:
-    """The points that were hit, for each scenario."""
-    for name, tally in course.tallies.items():
-        for point, times in sorted(tally.kills.items()):
-            sys.stdout.write(f"{name:14} {point:50} {times:4}\n")
-    for point, times in sorted(course.unreached.items()):
-        sys.stdout.write(f"{'not reached':14} {point:50} {times:4}\n")
+    """What took place, also when it did not come to its end."""
+    sys.stdout.writelines(f"{line}\n" for line in course.ledger.lines())
+    sys.stdout.flush()

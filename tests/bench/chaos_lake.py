@@ -18,8 +18,10 @@ from tests.bench.chaos_scenarios import BRANCH, Cells, Target
 from tests.support.command_line import Ended, arguments, environment
 
 _HIT: Final = re.compile(r" ERROR failed: .*?interrupted at (\S+), time (\d+)")
+_BEGUN: Final = " begins ("
 _DETACHED: Final = 'exec "$@" </dev/null >>../rival.log 2>&1 &'
-_GONE: Final = 120.0
+PATIENCE: Final = 600.0
+"""Seconds for a process to come or to end on a machine that has other work."""
 _MARKS: Final = (
     ("flareiac.checkpoint-id", "flareiac.output", "flareiac.batch-id"),
     ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId"),
@@ -107,12 +109,12 @@ class Lake:
         assert pid is not None, "there is a driver"
         kept = _inherited(pid)
         os.kill(pid, signal.SIGTERM)
-        if not wait_until(lambda: not is_driver(pid), _GONE):
+        if not wait_until(lambda: not is_driver(pid), PATIENCE):
             return None
         command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
         shell = ["unshare", "--uts", "/bin/sh", "-c", f"hostname {host}; {_DETACHED}", "sh", *command]
         subprocess.run(shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True)
-        there = wait_until(lambda: self.driver_pid() not in (pid, None) and self.application().get("phase") == "running", _GONE)
+        there = wait_until(lambda: self.driver_pid() not in (pid, None) and self.application().get("phase") == "running", PATIENCE)
         return self.driver_pid() if there else None
 
     def hits(self) -> list[tuple[str, int]]:
@@ -130,6 +132,13 @@ class Lake:
             found += [(point, int(times)) for point, times in _HIT.findall(whole.decode(errors="replace"))]
         return found
 
+    def maintenance_begun(self) -> int:
+        """How many pieces of maintenance the driver's log says that it has begun."""
+        try:
+            return (self.runtime / "logs" / "application.log").read_text(errors="replace").count(_BEGUN)
+        except OSError:
+            return 0
+
     def close(self) -> None:
         """Ends the application, by force if it does not end."""
         for sign in (signal.SIGTERM, signal.SIGKILL):
@@ -138,7 +147,7 @@ class Lake:
                 return
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sign)
-            wait_until(lambda pid=pid: not is_driver(pid), _GONE)  # type: ignore[misc]
+            wait_until(lambda pid=pid: not is_driver(pid), PATIENCE)  # type: ignore[misc]
 
     # The tables
 

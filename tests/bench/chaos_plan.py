@@ -1,9 +1,10 @@
 """What is killed, where and when? Everything that a seed decides; knows no process."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Final, TypeVar
 
 from tests.bench.chaos_scenarios import SCENARIOS, Scenario
@@ -11,6 +12,13 @@ from tests.bench.chaos_scenarios import SCENARIOS, Scenario
 _Card = TypeVar("_Card")
 _TIMES: Final = 80
 """So often a point is looked ahead: a driver does not live longer."""
+
+
+class Command(StrEnum):
+    """The commands at whose work the driver is struck."""
+
+    APPLY = "apply"
+    MAINTAIN = "maintain"
 
 
 class Strike(StrEnum):
@@ -24,14 +32,40 @@ class Strike(StrEnum):
     HOST = "the driver moves to another host, which is lost"
 
 
-MAINTAIN: Final = (
-    "apply.intent",
-    "apply.before-result",
-    "apply.result",
-    "driver.maintenance-begun",
-    "driver.maintenance-done-before-result",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blow:
+    """A strike between commands, or ``after`` so many seconds of a command's work (of ``maintain``: once the driver is at it)."""
+
+    strike: Strike
+    amid: Command | None = None
+    after: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.strike} amid {self.amid}" if self.amid is not None else str(self.strike)
+
+
+BLOWS: Final = (
+    None,
+    Blow(strike=Strike.JVM),
+    Blow(strike=Strike.JVM, amid=Command.APPLY),
+    Blow(strike=Strike.JVM, amid=Command.MAINTAIN),
+    Blow(strike=Strike.DRIVER),
+    Blow(strike=Strike.DRIVER, amid=Command.APPLY),
+    Blow(strike=Strike.DRIVER, amid=Command.MAINTAIN),
+    Blow(strike=Strike.END),
+    Blow(strike=Strike.END, amid=Command.MAINTAIN),
+    Blow(strike=Strike.PAUSE),
+    Blow(strike=Strike.RIVAL),
+    Blow(strike=Strike.HOST),
+    Blow(strike=Strike.HOST),
 )
-"""Points at which ``maintain`` is killed: its own, and those of the driver that carries it out."""
+"""What a driver survives: dealt as cards are, so that a short run too has most of them."""
+
+MAINTAIN: Final = ("apply.intent", "apply.before-result", "apply.result")
+"""Points at which ``maintain`` itself is killed."""
+
+OWN_DEATHS: Final = ("driver.lease-taken", "driver.maintenance-begun", "driver.stopping", "driver.maintenance-done-before-result")
+"""Points at which a driver dies that belong to no job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +85,13 @@ class ApplyKill:
 class Round:
     """``files`` land before, ``meanwhile`` more files land after each kill; ``by_hand`` is stopped and started again.
 
-    ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for none.
+    ``maintain``: the point at which a maintenance of all tables is killed, "" for one that is not, None for none but a struck one.
     """
 
     files: int
     meanwhile: int
     kills: tuple[ApplyKill, ...]
-    strike: Strike | None
-    during_apply: float | None
+    blow: Blow | None
     by_hand: Scenario | None
     maintain: str | None
 
@@ -77,7 +110,10 @@ class Chaos:
     def __init__(self, seed: int, scenarios: Sequence[Scenario] = SCENARIOS, *, mild: bool = False) -> None:
         self._seed, self._scenarios, self._mild = seed, scenarios, mild
         self._applies = _deck(f"{seed}/applies", [(item, point) for item in scenarios for point in item.apply_points])
-        self._deaths = _deck(f"{seed}/deaths", ["driver.lease-taken", "driver.stopping", *MAINTAIN[3:], *self._points()])
+        self._held: list[tuple[Scenario, str]] = []
+        self._blows = _deck(f"{seed}/blows", BLOWS)
+        self._maintenance = _deck(f"{seed}/maintain", ("", *MAINTAIN, None))
+        self._deaths = {True: _deck(f"{seed}/deaths", OWN_DEATHS), False: _deck(f"{seed}/deaths of jobs", self._points())}
 
     def rounds(self) -> Iterator[Round]:
         """Without end."""
@@ -91,34 +127,26 @@ class Chaos:
         number = 0
         while True:
             chance = random.Random(f"{self._seed}/life/{number}")
-            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 2 else self._dies(chance))
+            yield Life(fails=self._fails(chance), dies="" if self._mild or number % 2 else self._dies(chance, own=number % 4 == 2))
             number += 1
 
     def _round(self, chance: random.Random, number: int) -> Round:
-        picked: list[ApplyKill] = []
-        for _ in range(chance.choice((1, 2, 3))):
-            found = next(self._applies, None)
-            if found is not None and found[0] not in [kill.scenario for kill in picked]:
-                picked.append(ApplyKill(scenario=found[0], point=found[1], times=self._times(chance, found[1])))
-        strikes: Mapping[Strike | None, int] = {
-            None: 60,
-            Strike.JVM: 14,
-            Strike.DRIVER: 12,
-            Strike.END: 4,
-            Strike.PAUSE: 4,
-            Strike.RIVAL: 4,
-            Strike.HOST: 6,
-        }
-        (strike,) = chance.choices(list(strikes), list(strikes.values()))
+        picked: dict[str, ApplyKill] = {}
+        drawn, self._held = [*self._held, *islice(self._applies, chance.choice((1, 2, 3)))], []
+        for scenario, point in drawn:
+            if scenario.name in picked:
+                self._held.append((scenario, point))
+            else:
+                picked[scenario.name] = ApplyKill(scenario=scenario, point=point, times=self._times(chance, point))
+        blow = next(self._blows) if number and not self._mild else None
         by_hand = chance.choice(self._scenarios) if chance.random() < 0.4 else None
         return Round(
             files=chance.randint(2, 3),
             meanwhile=chance.randint(0, 2),
-            kills=tuple(picked),
-            strike=None if self._mild or number == 0 else strike,
-            during_apply=chance.uniform(0.5, 6) if chance.random() < 0.5 else None,
+            kills=tuple(picked.values()),
+            blow=None if blow is None else replace(blow, after=chance.uniform(0.5, 6)),
             by_hand=by_hand if number else None,
-            maintain=chance.choice(("", *MAINTAIN[:3])) if number and chance.random() < 0.5 else None,
+            maintain=next(self._maintenance) if number else None,
         )
 
     def _times(self, chance: random.Random, point: str) -> int:
@@ -136,10 +164,10 @@ class Chaos:
                 found += [f"{point}:{times}" for times in _spaced(chance, len(item.points))]
         return ",".join(found)
 
-    def _dies(self, chance: random.Random) -> str:
-        point = next(self._deaths)
-        starting = point.startswith(("driver.before-start", "driver.after-start", "driver.lease-taken", "driver.maintenance"))
-        return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if starting else 12)}"
+    def _dies(self, chance: random.Random, *, own: bool) -> str:
+        point = next(self._deaths[own])
+        seldom = point.startswith(("driver.before-start", "driver.after-start", "driver.maintenance", "driver.stopping"))
+        return f"{point}:{1 if point == 'driver.lease-taken' else chance.randint(1, 2 if seldom else 12)}"
 
 
 def _spaced(chance: random.Random, apart: int) -> list[int]:

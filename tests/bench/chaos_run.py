@@ -8,48 +8,37 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.bench.chaos_lake import Content, Lake, is_driver, wait_until
-from tests.bench.chaos_plan import ApplyKill, Chaos, Round, Strike
+from tests.bench.chaos_lake import PATIENCE, Content, Lake, is_driver, wait_until
+from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
+from tests.bench.chaos_plan import ApplyKill, Blow, Chaos, Command, Round, Strike
 from tests.bench.chaos_rows import Landing
 from tests.bench.chaos_scenarios import LAKE, Cells, Edits, Scenario, Target, without_job
 from tests.bench.figure import remark
 from tests.support.command_line import Ended
 
-_QUIET: Final = 45.0
+_QUIET: Final = 180.0
 """Seconds in which no job was at work: what was not read by then never will be."""
-_DEADLINE: Final = 900.0
+_DEADLINE: Final = 2400.0
 _APPLIES: Final = 6
 """One must converge; a kill may spoil each of the others."""
-_EVERYTHING: Final = "everything"
 _APPLY: Final = ("apply", "-auto-approve", "-maintenance=exclude")
+_MAINTAIN: Final = ("maintain", "-auto-approve")
 _MAY_MOVE: Final = subprocess.run(("unshare", "--uts", "true"), capture_output=True, check=False).returncode == 0
 """Whether this user may give a process another host's name."""
 _UNSEEN: Final = "driver.lease-taken"
 
 
-@dataclass(slots=True)
-class Tally:
-    """Of one scenario: what was killed where, what is in its tables, and what is wrong."""
-
-    kills: "Counter[str]" = field(default_factory=Counter)
-    expected: int = 0
-    found: int = 0
-    differing: int = 0
-
-
 class Course:
-    """``tallies`` by the name of a scenario; kills that hit all of them at once stand under ``everything``."""
+    """``ledger`` counts by the name of a scenario what is killed and what is found."""
 
     def __init__(self, root: Path, chaos: Chaos, seed: int, scenarios: Sequence[Scenario]) -> None:
         self.lake, self.landing = Lake(root), Landing(root, seed)
         self.scenarios = scenarios
-        self.tallies = {name: Tally() for name in (*(item.name for item in scenarios), _EVERYTHING)}
+        self.ledger = Ledger(tallies={name: Tally() for name in (*(item.name for item in scenarios), EVERYTHING)})
         self.wrong: list[str] = []
-        self.unreached: Counter[str] = Counter()
         self._rounds, self._lives = chaos.rounds(), chaos.lives()
         self._edits = {item.name: Edits() for item in scenarios}
         self._broken: set[str] = set()
@@ -61,22 +50,20 @@ class Course:
         self._hard = 0
         self._of = {point.partition("@")[2]: item.name for item in scenarios for point in item.points}
 
-    @property
-    def kills(self) -> int:
-        return sum(tally.kills.total() for tally in self.tallies.values())
-
     def run(self, kills: int) -> None:
         """Until so many kills are done; then everything is brought to rest and compared once more."""
         try:
             self._set_up()
-            number = 0
-            while self.kills < kills and len(self._broken) < len(self.scenarios):
-                started = time.monotonic()
-                self._round(next(self._rounds))
-                number += 1
-                remark(f"round {number}: {self.kills} kills, {len(self.landing.files)} files, {time.monotonic() - started:.0f} s")
+            while self.ledger.kills < kills and len(self._broken) < len(self.scenarios):
+                started, plan = time.monotonic(), next(self._rounds)
+                self._round(plan)
+                self.ledger.rounds += 1
+                done = f"round {self.ledger.rounds}: {self.ledger.kills} kills, {len(self.landing.files)} files"
+                remark(f"{done}, {time.monotonic() - started:.0f} s ({plan.blow or 'nothing'})")
             self.landing.land(1)
             self._converge()
+            self._compare()
+            self._maintain_in_peace()
             self._compare()
         finally:
             self.lake.close()
@@ -107,13 +94,14 @@ class Course:
             self._by_hand(plan.by_hand)
         for kill in plan.kills:
             self._edit(kill.scenario)
-        if plan.strike is not None and plan.during_apply is None:
-            self._strike(plan.strike)
+        blow = plan.blow
+        if blow is not None and blow.amid is None:
+            self._strike(blow.strike, str(blow))
         for kill in plan.kills:
             self._killed_apply(kill)
             self.landing.land(plan.meanwhile)
-        if plan.strike is not None and plan.during_apply is not None:
-            self._struck_apply(plan.strike, plan.during_apply)
+        if blow is not None and blow.amid is not None:
+            self._struck_command(blow, blow.amid)
         if plan.maintain is not None:
             self._maintain(plan.maintain)
         self._converge()
@@ -127,18 +115,29 @@ class Course:
     def _killed_apply(self, kill: ApplyKill) -> None:
         done = self._command(*_APPLY, FLAREIAC_KILL_AT=kill.spelled, FLAREIAC_FAIL_AT=self._life.fails)
         if done.killed:
-            self._count(kill.scenario.name, f"{kill.point} ({kill.scenario.change})")
+            self.ledger.kill(kill.scenario.name, f"{kill.point}, {kill.scenario.change}", "apply")
         else:
-            self.unreached[kill.spelled] += 1
+            self.ledger.unreached[f"{kill.spelled} (apply)"] += 1
 
     def _maintain(self, point: str) -> None:
-        """All that is due, killed at a point; in peace it must come to its end unless the driver died of something else."""
+        """All that is due, killed at a point; unkilled it must come to its end unless the driver died of something else."""
         hard = self._hard
-        done = self._command("maintain", "-auto-approve", FLAREIAC_KILL_AT=point, FLAREIAC_FAIL_AT=self._life.fails)
+        done = self._command(*_MAINTAIN, FLAREIAC_KILL_AT=point, FLAREIAC_FAIL_AT=self._life.fails)
         if done.killed:
-            self._count(_EVERYTHING, f"{point} (maintain)")
-        elif done.code and self._hard == hard and self.lake.driver_pid() is not None:
+            self.ledger.kill(EVERYTHING, point, "maintain")
+            return
+        if point:
+            self.ledger.unreached[f"{point} (maintain)"] += 1
+        if done.code and self._hard == hard and self.lake.driver_pid() is not None:
             self._complain(f"maintain ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
+
+    def _maintain_in_peace(self) -> None:
+        """What the kills left half done is finished in the end."""
+        for _ in range(_APPLIES):
+            self._converge()
+            if self._command(*_MAINTAIN, **self._variables()).code == 0:
+                return
+        self.wrong.append(f"{_APPLIES} runs of maintain did not come to an end")
 
     def _by_hand(self, scenario: Scenario) -> None:
         for word in ("stop", "start"):
@@ -147,21 +146,22 @@ class Course:
 
     # From outside
 
-    def _struck_apply(self, strike: Strike, after: float) -> None:
-        """The driver is struck while an apply is at work."""
-        variables = self._variables()
-        with self.lake.begin(*_APPLY, **variables) as command:
+    def _struck_command(self, blow: Blow, amid: Command) -> None:
+        """The driver is struck while a command is at work."""
+        variables, begun = self._variables(), self.lake.maintenance_begun()
+        with self.lake.begin(*(_APPLY if amid is Command.APPLY else _MAINTAIN), **variables) as command:
+            if amid is Command.MAINTAIN:
+                wait_until(lambda: command.poll() is not None or self.lake.maintenance_begun() != begun, PATIENCE)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                command.wait(after)
-            if strike in (Strike.PAUSE, Strike.RIVAL, Strike.HOST):
-                strike = Strike.DRIVER
+                command.wait(blow.after)
+            ended = "" if command.poll() is None else ", which had ended"
             self._collect(variables.get("FLAREIAC_KILL_AT", ""))
-            self._strike(strike)
+            self._strike(blow.strike, f"{blow}{ended}")
             said = command.communicate()[0]
         self._collect(variables.get("FLAREIAC_KILL_AT", ""))
-        self._look(Ended(code=command.returncode, out=said, err=""), "apply")
+        self._look(Ended(code=command.returncode, out=said, err=""), amid)
 
-    def _strike(self, strike: Strike) -> None:
+    def _strike(self, strike: Strike, shown: str) -> None:
         pid, application = self.lake.driver_pid(), self.lake.application()
         if pid is None:
             return
@@ -186,7 +186,7 @@ class Course:
                 self._rival(pid)
             case Strike.HOST:
                 self._lose_host()
-        self._count(_EVERYTHING, strike.value)
+        self.ledger.strike(shown)
         self._collect()
 
     def _pause(self, pid: int) -> None:
@@ -195,7 +195,7 @@ class Course:
         try:
             self.landing.land(1)
             time.sleep(22)
-            self._look(self.lake.run(*_APPLY, **self._variables()), "apply")
+            self._look(self.lake.run(*_APPLY, **self._variables()), Command.APPLY)
         finally:
             self._signal(pid, signal.SIGCONT)
 
@@ -204,21 +204,21 @@ class Course:
         try:
             time.sleep(32)
             self.lake.rival()
-            taken = wait_until(lambda: self.lake.application().get("pid") not in (pid, None) or self._lease_owner() != pid, 60)
+            taken = wait_until(lambda: self.lake.application().get("pid") not in (pid, None) or self._lease_owner() != pid, PATIENCE)
             if not taken:
-                self.wrong.append("the lease of a silent driver was not taken over")
+                self._complain("the lease of a silent driver was not taken over")
         finally:
             self._signal(pid, signal.SIGCONT)
         self._await_end(pid, Strike.RIVAL)
-        if not wait_until(lambda: self.lake.driver_pid() not in (pid, None), 90):
-            self.wrong.append("the driver that took over does not lead")
+        if not wait_until(lambda: self.lake.driver_pid() not in (pid, None), PATIENCE):
+            self._complain("the driver that took over does not lead")
 
     def _lose_host(self) -> None:
         """What comes next sees a lease of a host that it knows nothing of, and a process that it cannot look at."""
         there = self.lake.move("other-host")
         self._collect()
         if there is None:
-            self.wrong.append("a driver on another host did not come to lead")
+            self._complain("a driver on another host did not come to lead")
             return
         self._struck = True
         jvm = self.lake.application().get("jvm_pid")
@@ -234,8 +234,8 @@ class Course:
             return None
 
     def _await_end(self, pid: int, strike: Strike) -> None:
-        if not wait_until(lambda: not is_driver(pid), 120):
-            self.wrong.append(f"{strike.value}: the driver {pid} did not end")
+        if not wait_until(lambda: not is_driver(pid), PATIENCE):
+            self._complain(f"{strike.value}: the driver {pid} did not end")
             self._signal(pid, signal.SIGKILL)
 
     def _signal(self, pid: int, sign: signal.Signals) -> None:
@@ -250,12 +250,13 @@ class Course:
     def _command(self, *words: str, **extra: str) -> Ended:
         done = self.lake.run(*words, **extra)
         self._collect(extra.get("FLAREIAC_KILL_AT", ""))
-        self._look(done, " ".join(words))
+        self._look(done, words[0])
         return done
 
-    def _look(self, done: Ended, what: str) -> None:
+    def _look(self, done: Ended, word: str) -> None:
+        self.ledger.command(word, done)
         if "Traceback" in done.text:
-            self.wrong.append(f"{what} ended with a traceback:\n{done.text[-3000:]}")
+            self._complain(f"{word} ended with a traceback:\n{done.text[-3000:]}")
 
     def _converge(self) -> None:
         """An apply after which plan has nothing to do. What else ends it than a kill is wrong."""
@@ -283,20 +284,21 @@ class Course:
     def _collect(self, kill_at: str = "") -> None:
         """Counts what was hit since the last look; ``kill_at``: with what a driver that is new was started."""
         for point, _times in self.lake.hits():
-            self._count(self._scenario_of(point), f"{point.partition('@')[0]} (attempt)")
+            self.ledger.kill(self._scenario_of(point), point.partition("@")[0], "attempt of a job")
         known = self.lake.application().get("id")
         if known != self._id:
             self._driver_died()
             self._id, self._up, self._struck = known, True, False
             self._dies = kill_at if kill_at.startswith("driver.") else ""
             self._life = next(self._lives)
+            self.ledger.drivers += known is not None
         if self.lake.driver_pid() is not None:
             return
         if self._up:
             self._driver_died()
         elif kill_at.startswith(_UNSEEN):  # it died before it could write that it was there
             self._hard += 1
-            self._count(_EVERYTHING, f"{_UNSEEN} (driver)")
+            self.ledger.kill(EVERYTHING, _UNSEEN, "driver")
             self._life = next(self._lives)
 
     def _driver_died(self) -> None:
@@ -307,16 +309,13 @@ class Course:
         if self._struck:
             return
         if self._dies:
-            self._count(self._scenario_of(self._dies), f"{self._dies.partition('@')[0].partition(':')[0]} (driver)")
+            self.ledger.kill(self._scenario_of(self._dies), self._dies.partition("@")[0].partition(":")[0], "driver")
         else:
             self._complain(f"a driver ended by itself: {self.lake.application().get('reason')}")
 
     def _scenario_of(self, point: str) -> str:
         """The scenario whose job or output a point counts for."""
-        return self._of.get(point.partition("@")[2].partition(":")[0] if "@" in point else "", _EVERYTHING)
-
-    def _count(self, scenario: str, what: str) -> None:
-        self.tallies[scenario].kills[what] += 1
+        return self._of.get(point.partition("@")[2].partition(":")[0] if "@" in point else "", EVERYTHING)
 
     # What is there
 
@@ -333,6 +332,7 @@ class Course:
                     known[table] = content
                     if content.rows == wanted[table] and not content.twice:
                         del waiting[table]
+                        self.ledger.compared += 1
                         moved = time.monotonic()
             self._collect()
             if waiting and self.lake.driver_pid() is None:
@@ -352,16 +352,18 @@ class Course:
     def _note(self, wanted: "dict[str, Counter[Cells]]", waiting: dict[str, tuple[Scenario, Target]]) -> None:
         for item in self.scenarios:
             tables = [target.table for target in item.targets if target.table in wanted]
-            tally = self.tallies[item.name]
+            tally = self.ledger.tallies[item.name]
             if tables:
                 tally.expected = tally.found = sum(wanted[table].total() for table in tables)
         for table, (item, target) in waiting.items():
             content = self.lake.content(target, None, -1)
             rows: Counter[Cells] = content.rows if content is not None else Counter()
             missing, surplus = wanted[table] - rows, rows - wanted[table]
-            tally = self.tallies[item.name]
+            tally = self.ledger.tallies[item.name]
             tally.found += rows.total() - wanted[table].total()
-            tally.differing += max(1, missing.total() + surplus.total())
+            tally.missing += missing.total()
+            tally.surplus += surplus.total()
+            tally.twice += len(content.twice) if content is not None else 0
             self._broken.add(table)
             self._complain(
                 f"{table}: {missing.total()} rows are missing, {surplus.total()} are too many; committed twice: "

@@ -189,7 +189,7 @@ def _job(
     begun = [f'start_from = "{start}"'] if generation and start else []
     body = [
         f"checkpoint = checkpoint.{name}",
-        'trigger = { processing_time = "500ms" }',
+        'trigger = { processing_time = "1s" }',
         'stability = { within = "10m" }',
         'restart = { max_failures = 500, within = "3s", backoff = "200ms" }',
         *lines,

@@ -1,0 +1,62 @@
+"""What a seed of the chaos decides and what its report counts, without a process."""
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
+from tests.bench.chaos_plan import BLOWS, MAINTAIN, OWN_DEATHS, Chaos, Strike
+from tests.bench.chaos_scenarios import SCENARIOS
+from tests.support.command_line import Ended
+
+SEEDS = (1, 3, 2026)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_decides_the_same_each_time(seed: int) -> None:
+    one, other = Chaos(seed), Chaos(seed)
+    assert list(islice(one.rounds(), 30)) == list(islice(other.rounds(), 30))
+    assert list(islice(one.lives(), 30)) == list(islice(other.lives(), 30))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_strike_is_left_out_for_longer_than_the_deck_is(seed: int) -> None:
+    rounds = list(islice(Chaos(seed).rounds(), 1 + len(BLOWS)))
+    assert {blow.strike for item in rounds if (blow := item.blow) is not None} == set(Strike)
+    assert {item.maintain for item in rounds} >= {"", *MAINTAIN}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_drivers_die_at_points_of_their_own_too(seed: int) -> None:
+    died = {life.dies.rpartition(":")[0] for life in islice(Chaos(seed).lives(), 4 * len(OWN_DEATHS))}
+    assert died >= set(OWN_DEATHS)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_point_of_an_apply_gets_its_turn(seed: int) -> None:
+    wanted = {(item.name, point) for item in SCENARIOS for point in item.apply_points}
+    drawn = [(kill.scenario.name, kill.point) for item in islice(Chaos(seed).rounds(), 2 * len(wanted)) for kill in item.kills]
+    assert set(drawn) == wanted
+
+
+def test_a_mild_course_strikes_no_driver() -> None:
+    mild = Chaos(1, mild=True)
+    assert not any(item.blow for item in islice(mild.rounds(), 40))
+    assert not any(life.dies for life in islice(mild.lives(), 40))
+
+
+def test_the_report_tells_what_took_place() -> None:
+    ledger = Ledger(tallies={"plain": Tally(expected=5, found=5, missing=1, surplus=1), EVERYTHING: Tally()})
+    ledger.kill("plain", "apply.intent, changed SQL", "apply")
+    ledger.strike("the JVM is killed amid maintain")
+    ledger.command("plan", Ended(code=2, out="", err=""))
+    ledger.command("apply", Ended(code=-9, out="", err=""))
+    ledger.command("maintain", Ended(code=0, out="table.plain (compaction): Maintenance complete after 2s\n", err=""))
+    found = ledger.detail()
+    assert found["kills"] == 2
+    assert found["by kind"] == {"apply": 1, "the JVM is killed amid maintain": 1}
+    assert found["commands"] == {"plan: work left": 1, "apply: killed": 1, "maintain: done": 1}
+    assert found["maintained"] == {"compaction": 1}
+    assert (found["rows missing"], found["rows too many"]) == (1, 1), "a row lost and one doubled do not make up for each other"
+    assert Counter(line.split()[0] for line in ledger.lines()) == {"plain": 1, EVERYTHING: 1, "kills": 2, "commands": 3, "maintained": 1}
