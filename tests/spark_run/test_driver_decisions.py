@@ -1,6 +1,7 @@
 """What the driver decides without Spark: acts, restarts, types, hearts of errors."""
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from flareiac_spark.driver.heart import Link, choose
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import spark_conf
+from flareiac_spark.engine.spec import RESERVED_CONF
 
 JOB = "job.a"
 
@@ -250,8 +252,24 @@ def test_the_last_words_of_a_driver(output: str, heart: str) -> None:
 
 
 def test_jvm_options_with_spaces_stay_one() -> None:
-    conf = launch_conf(Launch(java_options=("-Xss4m", "-XX:SharedArchiveFile=/a b/c"), conf={"spark.driver.extraJavaOptions": "-Dx=1"}))
-    assert conf["spark.driver.extraJavaOptions"] == '-Xss4m "-XX:SharedArchiveFile=/a b/c" -Dx=1'
+    machine = launch_conf(Launch(java_options=("-Xss4m", "-XX:SharedArchiveFile=/a b/c")))
+    assert machine["spark.driver.extraJavaOptions"] == '-Xss4m "-XX:SharedArchiveFile=/a b/c"'
+
+
+def test_jvm_options_of_the_engine_follow_those_of_the_machine() -> None:
+    machine = launch_conf(Launch(java_options=("-Xss4m",)))
+    mine = {"spark.driver.extraJavaOptions": '-Dx=1 "-Dy=a b"'}
+    assert spark_conf(ApplicationSettings(conf=mine), machine)["spark.driver.extraJavaOptions"] == '-Xss4m -Dx=1 "-Dy=a b"'
+    assert spark_conf(ApplicationSettings(), machine)["spark.driver.extraJavaOptions"] == "-Xss4m"
+    assert spark_conf(ApplicationSettings(conf=mine), {})["spark.driver.extraJavaOptions"] == mine["spark.driver.extraJavaOptions"]
+
+
+def test_no_setting_of_an_engine_is_overruled() -> None:
+    """What FlareIaC alone may set is refused where it is written; everything else that is written must arrive."""
+    machine = launch_conf(Launch(jars=(Path("/a.jar"),), java_options=("-Xss4m",), memory="1g"))
+    wanted = {name: "mine" for name in spark_conf(ApplicationSettings(), machine) if name not in RESERVED_CONF}
+    found = spark_conf(ApplicationSettings(conf=wanted), machine)
+    assert [name for name in wanted if "mine" not in found[name].split()] == []
 
 
 @pytest.mark.parametrize(

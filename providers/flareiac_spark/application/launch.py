@@ -6,8 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
@@ -34,7 +33,6 @@ class Launch:
     java_options: tuple[str, ...] = ()
     master: str = "local[*]"
     memory: str | None = None
-    conf: Mapping[str, str] = field(default_factory=dict)
 
 
 def ensure_running(
@@ -67,12 +65,11 @@ def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: 
 
 def launch_conf(launch: Launch) -> dict[str, str]:
     """The machine's share of Spark's settings."""
-    conf = {"spark.master": launch.master, **launch.conf}
+    conf = {"spark.master": launch.master}
     if launch.jars:
         conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jar) for jar in launch.jars)
     if launch.java_options:
-        given = conf.get("spark.driver.extraJavaOptions", "")
-        conf["spark.driver.extraJavaOptions"] = " ".join([*map(_quoted, launch.java_options), given]).strip()
+        conf["spark.driver.extraJavaOptions"] = " ".join(map(_quoted, launch.java_options))
     if launch.memory is not None:
         conf["spark.driver.memory"] = launch.memory
     return conf

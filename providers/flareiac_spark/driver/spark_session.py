@@ -14,22 +14,24 @@ from flareiac.sdk.secrets import is_reference, resolve
 from flareiac_spark.control import ApplicationSettings
 
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
-"""Environment variable: JSON of settings that belong to this machine (master, class path, JVM flags); they win over the shared ones."""
+"""Environment variable: JSON of settings that belong to this machine (master, class path, JVM options). JVM options of both count; of
+other settings these win over the shared ones."""
 
 CATALOG = "spark.sql.catalog."
 _DEFAULTS = {
     "spark.master": "local[*]",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
     "spark.redaction.regex": "(?i)secret|password|token|credential|access[.]?key",
 }
 _REDACTION = "spark.redaction.regex"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _FIXED = {
-    # A second start on a checkpoint must fail, not silently end the first.
+    # A second start on a checkpoint must fail, not silently end the first. Users cannot set it.
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
-    "spark.ui.showConsoleProgress": "false",
 }
 
 
@@ -73,7 +75,8 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
 
 
 def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dict[str, str]:
-    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones.
+    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones. Of JVM options
+    both count, the user's last: the JVM takes the last of two that contradict each other.
 
     Raises ``Failure`` for a secret that this process can not have.
     """
@@ -81,7 +84,9 @@ def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dic
     hidden = [key for key, value in settings.conf.items() if is_reference(value) and not key.startswith(CATALOG)]
     shared = {key: resolve(value) for key, value in settings.conf.items() if key in hidden or not is_reference(value)}
     redacted = "|".join([_DEFAULTS[_REDACTION], *(f"^{re.escape(key)}$" for key in hidden)])
-    conf = {**_DEFAULTS, _REDACTION: redacted, **shared, **machine, **_FIXED, "spark.app.name": settings.name}
+    conf = {**_DEFAULTS, "spark.app.name": settings.name, _REDACTION: redacted, **shared, **machine, **_FIXED}
+    if options := [given[_JAVA_OPTIONS] for given in (machine, shared) if given.get(_JAVA_OPTIONS)]:
+        conf[_JAVA_OPTIONS] = " ".join(options)
     cores = _local_cores(conf["spark.master"])
     if cores is not None:
         # Spark's own 200 cost a first batch with state minutes on a few cores. A checkpoint that has begun keeps the number it began with.
