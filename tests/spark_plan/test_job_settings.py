@@ -118,6 +118,16 @@ def test_another_spelling_of_a_known_setting_is_an_error(name: str, place: str, 
     assert "Write spark.sql" in found.diagnostics[0].detail
 
 
+@pytest.mark.parametrize("name", ["spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions"])
+def test_the_heap_is_not_set_by_options_of_the_jvm(name: str, tmp_path: Path) -> None:
+    """Spark would not start with it, and every other option arrives as it is written."""
+    engine = 'engine "local" {{ conf = {{ "{}" = "{}" }} }}\n'
+    found = loaded(engine.format(name, "-Dx=1 -Xmx4g") + LAKE + STATELESS, tmp_path)
+    assert found.codes == ["FIK002"]
+    assert "driver = { memory" in found.diagnostics[0].detail
+    assert loaded(engine.format(name, "-Dx=1 -Xss4m") + LAKE + STATELESS, tmp_path).codes == []
+
+
 def test_the_name_of_a_setting_is_not_spelled_in_another_way(tmp_path: Path) -> None:
     conf = 'checkpoint = checkpoint.x\n  conf = { "spark.sql.timestampType" = "TIMESTAMP_NTZ" }'
     after = loaded((LAKE + STATEFUL).replace("checkpoint = checkpoint.x", conf), tmp_path)

@@ -16,9 +16,11 @@ from flareiac_spark.settings import meant
 
 _LATER: Final = ("spark_submit", "emr_serverless", "external")
 _PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
+_MEMORY: Final = 'write driver = { memory = "..." } instead'
+_JAVA_OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.driver.defaultJavaOptions")
 RESERVED_CONF: Final = {
     "spark.master": "write master instead",
-    "spark.driver.memory": 'write driver = { memory = "..." } instead',
+    "spark.driver.memory": _MEMORY,
     "spark.driver.cores": "write driver = { cores = ... } instead",
     "spark.jars.packages": _PACKAGES,
     "spark.jars": _PACKAGES,
@@ -81,6 +83,11 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
     for name, reason in RESERVED_CONF.items():
         if found.pop(name, None) is not None:
             diagnostics.error("FIK002", f"{name} can not be set here", f"{reason[0].upper()}{reason[1:]}.", attribute=("conf", name))
+    for name in _JAVA_OPTIONS:
+        if "Xmx" in found.get(name, ""):
+            why = f"Spark starts no JVM with it. {_MEMORY[0].upper()}{_MEMORY[1:]}."
+            diagnostics.error("FIK002", f"-Xmx cannot be set in {name}", why, attribute=("conf", name))
+            del found[name]
     return found
 
 
