@@ -17,8 +17,18 @@ from flareiac_spark.job.inspect import _lag, inspect_job
 
 def note(log: Path, name: str, *files: Path, at_ms: int = 0) -> None:
     log.mkdir(parents=True, exist_ok=True)
-    entries = [json.dumps({"path": f"file://{str(file).replace(' ', '%20')}", "timestamp": at_ms, "batchId": 0}) for file in files]
+    number = int(name.removesuffix(".compact"))
+    entries = [json.dumps({"path": f"file://{str(file).replace(' ', '%20')}", "timestamp": at_ms, "batchId": number}) for file in files]
     (log / name).write_text("\n".join(["v1", *entries]))
+
+
+def committed(checkpoint: Path, reads: int, batch: int = 0) -> None:
+    """A batch that has read the notes up to ``reads``, and another one under way that reads all of them."""
+    for log in ("offsets", "commits"):
+        (checkpoint / log).mkdir(exist_ok=True)
+    for number, reached in ((batch, reads), (batch + 1, 99)):
+        (checkpoint / "offsets" / str(number)).write_text(f'v1\n{{"batchTimestampMs": 1, "conf": {{}}}}\n{{"logOffset": {reached}}}')
+    (checkpoint / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs": 0}')
 
 
 @pytest.fixture
@@ -35,7 +45,17 @@ def test_files_that_no_note_names_wait(tmp_path: Path, landing: Path) -> None:
     note(log, "0", landing / "gone.json")
     note(log, "1.compact", landing / "gone.json", landing / "a.json")
     note(log, "2", landing / "b c.json")
+    committed(tmp_path / "g0001", reads=2)
     assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 2
+
+
+def test_files_of_a_batch_that_is_not_committed_wait(tmp_path: Path, landing: Path) -> None:
+    log = tmp_path / "g0001" / "sources" / "0"
+    note(log, "0", landing / "a.json")
+    note(log, "1", landing / "b c.json", landing / "d.json", landing / "e.json")
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 4
+    committed(tmp_path / "g0001", reads=0)
+    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 3
 
 
 def test_before_the_first_note_all_wait(tmp_path: Path, landing: Path) -> None:
@@ -62,7 +82,7 @@ def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, l
 
 def test_words() -> None:
     behind = QueryStatus(output="t", id="q", run_id="r", lag={"0": {"end": 1, "latest": 2}})
-    assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 80)] == [None, "none", "1 file", "behind, 80 files"]
+    assert [_lag((), None), _lag((), 0), _lag((), 1), _lag((behind,), 2000)] == [None, "none", "1 file", "behind, 2,000 files"]
 
 
 def test_a_job_that_does_not_run_shows_what_its_checkpoint_keeps(tmp_path: Path, landing: Path) -> None:

@@ -129,6 +129,18 @@ def files_in(path: Path) -> list[dict[str, Any]]:
     return [_json(line, path) for line in _lines(path, _FILES)[1:]]
 
 
+def log_offsets(folder: Path, batch: int) -> dict[int, int]:
+    """The newest note that a batch reads of each source of files, by the number of the source's log. Raises ``Damaged``."""
+    found: dict[int, int] = {}
+    for index, line in _sources(folder, read_offsets(folder, batch).positions):
+        match _any_json(line, folder / "offsets" / str(batch)) if line is not None else None:
+            case {"logOffset": int(reached)}:
+                found[index] = reached
+            case _:
+                pass
+    return found
+
+
 def is_begun(folder: Path) -> bool:
     """Whether a query has ever started in a folder. Raises ``Damaged``."""
     try:

@@ -8,8 +8,9 @@ from urllib.parse import unquote
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.provider import Project, Recorded
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, SourceOnDisk, batches, files_in, read_offsets, seeded
+from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, SourceOnDisk, batches, read_offsets, seeded
 from flareiac_spark.checkpoint.facts import number_in_use, removable
+from flareiac_spark.checkpoint.file_log import noted_files
 from flareiac_spark.checkpoint.folder import Generation, contents
 from flareiac_spark.places import absolute_place
 
@@ -118,11 +119,7 @@ def _words(folder: Path, source: SourceOnDisk) -> str:
 
 
 def _files(log: Path, source: SourceOnDisk) -> str:
-    names = [item.name for item in log.iterdir() if item.name.removesuffix(".compact").isdigit()]
-    compacted = max((int(name.removesuffix(".compact")) for name in names if name.endswith(".compact")), default=-1)
-    plain = sorted(int(name) for name in names if name.isdigit() and int(name) > compacted)
-    kept = ([f"{compacted}.compact"] if compacted >= 0 else []) + [str(number) for number in plain]
-    entries = [entry for name in kept for entry in files_in(log / name)]
-    last = unquote(str(entries[-1].get("path", "")).rpartition("/")[2]) if entries else ""
+    noted = list(noted_files(log))
+    last = unquote(noted[-1].path.rpartition("/")[2]) if noted else ""
     places = ", ".join(source.folders[:3]) + (" and others" if len(source.folders) > 3 else "")
-    return f"{len(entries)} files read, the last one {last} in {places}"
+    return f"{len(noted)} files read, the last one {last} in {places}"

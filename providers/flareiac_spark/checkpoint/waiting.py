@@ -1,4 +1,4 @@
-"""How many files wait to be read by a query? The files of its folder that its checkpoint has not noted. Touches the disk, by reading only.
+"""How many files wait to be read by a query? The files of its folder that no committed batch has read. Touches the disk, by reading only.
 
 Only where Spark lists as simply as this: one folder without patterns, without folders in it, without options that leave files out.
 """
@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
-from flareiac_spark.checkpoint.disk import batches, files_in
+from flareiac_spark.checkpoint.file_log import local_path, noted_files, reached
 
 _PATTERN: Final = frozenset("*?[{")
 _OTHER_LISTING: Final = frozenset(
@@ -20,14 +19,14 @@ _OLDEST_MS: Final = 7 * 24 * 3_600_000
 
 
 def files_waiting(checkpoint: Path, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
-    """Files that source ``index`` of a checkpoint has not taken into a batch; None where that cannot be known. Raises ``Damaged``."""
+    """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises ``Damaged``."""
     if _PATTERN & set(str(folder)) or _OTHER_LISTING & {name.lower() for name in options}:
         return None
-    noted, newest = _noted(checkpoint / "sources" / str(index))
+    read, newest = _read(checkpoint, index)
     waiting = 0
     try:
         for path, changed_ms in _listed(folder):
-            if path not in noted and changed_ms >= newest - _OLDEST_MS:
+            if path not in read and changed_ms >= newest - _OLDEST_MS:
                 waiting += 1
     except (OSError, _Nested):
         return None
@@ -48,11 +47,8 @@ def _listed(folder: Path) -> Iterator[tuple[str, int]]:
             yield entry.path, int(entry.stat().st_mtime * 1000)
 
 
-def _noted(log: Path) -> tuple[set[str], int]:
-    """The files of a source's log, and the time of the newest in ms since 1970. Every so many entries one holds all before it."""
-    numbers = batches(log.parent, log.name)
-    compact = max((number for number in numbers if (log / f"{number}.compact").exists()), default=None)
-    names = [str(number) for number in numbers if compact is None or number > compact]
-    entries = [entry for name in ([] if compact is None else [f"{compact}.compact"]) + names for entry in files_in(log / name)]
-    paths = {"/" + unquote(str(entry.get("path", "")).removeprefix("file:")).lstrip("/") for entry in entries}
-    return paths, max((entry["timestamp"] for entry in entries if isinstance(entry.get("timestamp"), int)), default=0)
+def _read(checkpoint: Path, index: int) -> tuple[set[str], int]:
+    """The files that committed batches have read, and the time of the newest one that was noted in ms since 1970."""
+    noted, last = list(noted_files(checkpoint / "sources" / str(index))), reached(checkpoint, index)
+    paths = {local_path(file.path) for file in noted if file.note is None or file.note <= last}
+    return paths, max((file.changed_ms for file in noted if file.changed_ms is not None), default=0)

@@ -69,7 +69,7 @@ def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
     ]
     told = [] if all(known) else ["behind"]
     if files:
-        told.append("1 file" if files == 1 else f"{files} files")
+        told.append("1 file" if files == 1 else f"{files:,} files")
     return ", ".join(told) or ("none" if known or files is not None else None)
 
 

@@ -1,5 +1,6 @@
 """What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.checkpoint.folder import damage, layout_of
-from flareiac_spark.checkpoint.overwritten import overwritten
+from flareiac_spark.checkpoint.overwritten import NEWEST, overwritten
 from flareiac_spark.checkpoint.spec import folder_of
 from flareiac_spark.checkpoint.stand import Stand, read_stand
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
@@ -75,12 +76,28 @@ def _refuse_lost_logs(attributes: Attributes, checkpoints: Mapping[str, OutputFa
 
 
 def _unread(folders: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
-    """Files whose new content no query reads, in words."""
-    found = list(dict.fromkeys(path for _output, folder in folders for path in overwritten(folder)))
-    if not found:
-        return ()
-    which = found[0] if len(found) == 1 else f"{found[0]} and {len(found) - 1} more"
-    return (f"overwritten after it was read: {which}. Spark reads a file once, by its path: write new rows into a new file",)
+    """Files whose new content no query reads, or perhaps none has read, in words."""
+    found = [overwritten(folder) for _output, folder in folders]
+    after = list(dict.fromkeys(path for item in found for path in item.after))
+    meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
+    among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
+    told: list[str] = []
+    if after:
+        told.append(
+            f"overwritten after it was read: {_some(after)}{among}. Spark reads a file once, by its path: write new rows into a new file"
+        )
+    if meanwhile:
+        first, noted = next(iter(meanwhile.items()))
+        time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
+        told.append(
+            f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its contents was read is not known: "
+            f"compare its rows with those in the table. Where they are right, give the file its time back: touch -d {time} {first}"
+        )
+    return tuple(told)
+
+
+def _some(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:
