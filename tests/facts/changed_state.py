@@ -403,6 +403,13 @@ ABOVE: list[Row] = [
         "change.limit", replace(PLAIN, sql=PLAIN.sql + " LIMIT 4"), replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"), "a 2; a 4; a 5; b 1; b 3"
     ),
     row(
+        "change.limit-reached",
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 2"),
+        replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"),
+        "a 2; a 4; a 5; b 3",
+    ),
+    row("change.limit-lowered", replace(PLAIN, sql=PLAIN.sql + " LIMIT 100"), replace(PLAIN, sql=PLAIN.sql + " LIMIT 1"), "a 2; a 5; b 1"),
+    row(
         "change.join-output-of-read-columns",
         join(),
         join(columns="upper(e.k) AS k, o.m"),

@@ -227,5 +227,28 @@ def test_a_filter_on_another_column_of_a_distinct_query_is_no_other_state(tmp_pa
     assert codes(changed(tmp_path, hcl, ('FROM orders"', 'FROM orders WHERE id > 3"'), facts=running(operators=AGGREGATES))) == ["FIK063"]
 
 
+@pytest.mark.parametrize(("before", "after"), [("50", "5"), ("5", "50")], ids=["lowered", "raised"])
+def test_a_limit_is_no_mere_restart_where_written_rows_stay(tmp_path: Path, before: str, after: str) -> None:
+    hcl = LAKE + STATELESS.replace("WHERE id > 0", f"WHERE id > 0 LIMIT {before}")
+    facts = running(operators=("globalLimit",))
+    found = changed(tmp_path, hcl, (f"LIMIT {before}", f"LIMIT {after}"), facts=facts)
+    assert codes(found) == ["FIK063"]
+    assert "Results may change" in found.blockers[0].summary
+    assert "rows beyond a lower limit stay in the table" in found.blockers[0].why
+    assert any('rebuild = "truncate"' in way for way in found.blockers[0].ways_out)
+    accepted = (f"LIMIT {before}", f"LIMIT {after}"), ("  output", f'  accept_result_change = "{token_in(found)}"\n  output')
+    assert codes(changed(tmp_path, hcl, *accepted, facts=facts)) == []
+    fresh = changed(tmp_path, hcl, (f"LIMIT {before}", f"LIMIT {after}"), facts=running(committed=None))
+    assert (fresh.action, codes(fresh)) == (Action.UPDATE, [])
+
+
+def test_a_limit_of_rows_that_are_all_written_again_restarts(tmp_path: Path) -> None:
+    query = 'sql = "SELECT region, count(*) AS id FROM orders GROUP BY region ORDER BY id LIMIT 5"'
+    hcl = LAKE + STATELESS.replace('sql = "SELECT id, region FROM orders WHERE id > 0"', query)
+    hcl = hcl.replace("{ table = table.orders }", '{\n    table = table.orders\n    mode = "complete"\n  }')
+    found = changed(tmp_path, hcl, ("LIMIT 5", "LIMIT 3"), facts=running(operators=AGGREGATES))
+    assert (found.action, codes(found)) == (Action.UPDATE, [])
+
+
 def token_in(found: Proposal) -> str:
     return next(way.split('"')[1] for item in found.blockers for way in item.ways_out if "accept_result_change" in way)

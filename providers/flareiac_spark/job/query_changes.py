@@ -59,6 +59,10 @@ _KEEPS: Final[Mapping[str, str]] = {
     "overwrite_partitions": "Partitions that a batch does not touch keep the old meaning",
 }
 """What stays in the table by each mode of an output."""
+_CUT_OFF: Final = (
+    "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay in the table. Whether the old "
+    "limit was reached cannot be told here"
+)
 _REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
 _WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "change.filter", Part.LIMIT: "change.limit"}
@@ -224,6 +228,8 @@ class _Steps:
         mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in _REPLACES:
             return None
+        if difference.part is Part.LIMIT and difference.same_type is not None:
+            return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
         return self._mixed(difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}")
 
     def _on_shape(self, difference: Difference) -> JobChange:

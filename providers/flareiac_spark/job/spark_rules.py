@@ -337,7 +337,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 _BY_KEY: Final = {(item.spark, item.fact): item for item in RULES}
-ABOVE_STATE: Final = ("change.above-aggregate", "change.filter-after-state", "change.dedup-output")
+ABOVE_STATE: Final = ("change.above-aggregate", "change.filter-after-state", "change.dedup-output", "change.limit")
 """Facts about what is computed from the state: correct from the next batch on. Rows that an output keeps of earlier batches have the old
 meaning, unless each batch replaces all its rows.
 """
