@@ -33,10 +33,10 @@ def _jobs(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from jobs(directory, rows)
 
 
-def _matrix(directory: Path, _blocks: int, only: str = "") -> Iterator[Figure | NotMeasured]:
+def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> Iterator[Figure | NotMeasured]:
     from tests.bench.matrix import matrix
 
-    yield from matrix(directory, only)
+    yield from matrix(directory, only, store)
 
 
 def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Figure | NotMeasured]:
@@ -88,6 +88,9 @@ def main() -> int:
         default="",
         help="of the matrix: the cells whose name contains one of these words, with commas between; of mutations: kinds",
     )
+    parser.add_argument(
+        "--store", default="", choices=["", "rocksdb", "changelog"], help="of the matrix: where state is kept, of the cells with state"
+    )
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
     parser.add_argument("--seed", type=int, help="of chaos, verdicts and mutations: repeats one")
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
@@ -101,7 +104,7 @@ def main() -> int:
     names = list(MEASUREMENTS) if "all" in given.names else given.names
     measurements: Mapping[str, tuple[Measurement, int]] = {
         **MEASUREMENTS,
-        "matrix": (partial(_matrix, only=given.only), 0),
+        "matrix": (partial(_matrix, only=given.only, store=given.store), 0),
         "chaos": (partial(_chaos, seed=given.seed), given.kills),
         "verdicts": (partial(_verdicts, seed=given.seed, failing=given.failing), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),

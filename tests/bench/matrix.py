@@ -2,28 +2,47 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tests.bench.figure import Figure
 from tests.bench.matrix_cells import Cell
+from tests.bench.matrix_change import Change
 from tests.bench.matrix_changes import all_changes
+from tests.bench.matrix_model import Stateless, Steady
 from tests.bench.matrix_run import run
 
 _AT_ONCE: Final = 60
 """Cells in one Spark application. Each is a query or two, which take memory, and processor time while they wait."""
 
 
-def cells(only: str = "") -> list[Cell]:
-    """The cells whose name contains one of the words in ``only``; all of them without any."""
-    found = [Cell(change=change) for change in all_changes()]
+STORES: Final = {
+    "": "",
+    "rocksdb": '{ provider = "rocksdb" }',
+    "changelog": '{ provider = "rocksdb", changelog = true }',
+}
+"""How state is kept, by name; Spark's own choice without one."""
+
+
+def cells(only: str = "", store: str = "") -> list[Cell]:
+    """The cells whose name contains one of the words in ``only``; all of them without any. With a ``store``, those that have state."""
+    found = [Cell(change=_kept_in(change, STORES[store])) for change in all_changes() if not store or _has_state(change)]
     words = only.split(",")
     return [cell for cell in found if any(word in cell.name for word in words)]
 
 
-def matrix(directory: Path, only: str = "") -> Iterator[Figure]:
+def _kept_in(change: Change, state_store: str) -> Change:
+    return replace(change, before=replace(change.before, state_store=state_store), after=replace(change.after, state_store=state_store))
+
+
+def _has_state(change: Change) -> bool:
+    return any(not isinstance(job.query, Stateless | Steady) for job in (change.before, change.after))
+
+
+def matrix(directory: Path, only: str = "", store: str = "") -> Iterator[Figure]:
     """Prints the table; the figure is how many cells differ from what is right. Raises ``RuntimeError`` if one does."""
-    chosen = cells(only)
+    chosen = cells(only, store)
     for number, at in enumerate(range(0, len(chosen), _AT_ONCE)):
         wave = directory / f"wave-{number}"
         wave.mkdir()

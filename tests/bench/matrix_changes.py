@@ -168,14 +168,15 @@ def _aggregates() -> Iterator[Change]:
     yield from each("aggregate removed", "sum", "files:complete", asked(q.SUM), refused, (Way.EARLIEST,), given=asked(two))
     # What is written is in the order of the table's columns, whatever the order in SELECT.
     turned = replace(two, sql="SELECT k, max(q) AS other, sum(n) AS total FROM events GROUP BY k")
-    yield from each("aggregate order", "sum", "files:complete table:merge", asked(turned), Verdict.RESTART, given=asked(two))
+    yield from each("aggregate order", "sum", "files:complete table:merge", asked(turned), Verdict.NOTHING, given=asked(two))
     crossed = q.by_k("max(q) AS total, sum(n) AS other", q.both(q.greatest("q"), q.N), row=q.two_values("total", "other"))
     ways = (Way.TOKEN, Way.EARLIEST)
     yield from each("aggregates crossed", "sum", "files:complete table:merge", asked(crossed), mixed, ways, given=asked(two))
     mean = q.by_k("avg(n) AS mean", q.both(q.N, lambda old, _e: (old or 0) + 1), row=lambda key, v: {"k": key[0], "mean": v[0] / v[1]})
     yield from each("sum to avg", "sum", "files:merge", asked(mean), refused, (Way.EARLIEST,))
     times = q.by_k("sum(n) * 10 AS total", row=lambda key, value: {"k": key[0], "total": value * 10})
-    yield from each("above an aggregate", "sum", "files:complete,merge table:complete", asked(times), Verdict.RESTART)
+    yield from each("above an aggregate", "sum", "files:complete table:complete", asked(times), Verdict.RESTART)
+    yield from each("above an aggregate", "sum", "files:merge", asked(times), mixed, (Way.TOKEN, Way.EARLIEST))
 
 
 def _keys() -> Iterator[Change]:
@@ -208,7 +209,8 @@ def _filters() -> Iterator[Change]:
     yield from each("filter before state", "sum", "files:complete,foreach_batch table:merge", asked(some), mixed, (Way.TOKEN, Way.EARLIEST))
     yield from each("filter before state", "sum", "table:complete", asked(some), mixed, (Way.CARRY_OVER,))
     high = q.by_k(rest="HAVING sum(n) > 5", row=lambda key, v: {"k": key[0], "total": v} if v > 5 else None)
-    yield from each("filter after state", "sum", "files:complete table:complete,merge", asked(high), Verdict.RESTART)
+    yield from each("filter after state", "sum", "files:complete table:complete", asked(high), Verdict.RESTART)
+    yield from each("filter after state", "sum", "table:merge", asked(high), mixed, (Way.TOKEN, Way.EARLIEST))
     of_a = q.by_k(rest="HAVING k = 'a'", keeps=lambda e: bool(e["k"] == "a"))
     yield from each("filter on a key", "sum", "files:complete table:merge", asked(of_a), mixed, (Way.TOKEN,))
 

@@ -46,7 +46,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the checkpoint's block.
+    """``lines`` are more lines of the job's block, ``reading`` of the stream's source, ``checkpoint`` of the checkpoint's block,
+    which also has ``state_store``.
 
     ``more``: it reads the place ``more`` too. ``undeclared``: columns that a stream of files leaves out.
     ``code``: a Python step of this text stands between the stream and the SQL.
@@ -64,6 +65,7 @@ class Job:
     interval: str = "5s"
     failures: int = 9
     checkpoint: tuple[str, ...] = ()
+    state_store: str = ""
     together: bool = False
     code: str | None = None
 
@@ -73,7 +75,7 @@ def declared(job: Job, name: str) -> str:
     blocks = [
         *(_table(output, name) for output in _tables(job)),
         *(_stream(job, place, name) for place in _places(job)),
-        _block(f'checkpoint "{name}"', job.checkpoint),
+        _block(f'checkpoint "{name}"', [*job.checkpoint, *([f"state_store = {job.state_store}"] if job.state_store else [])]),
         _job(job, name),
     ]
     return "\n".join(blocks)
