@@ -86,11 +86,16 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     running = claiming.awake(claiming.collect_running(inputs.snapshot, inputs.types, references), proposals)
     disturbances = claiming.disturbed(proposals, running)
     if disturbances:
-        planned = propose_again(replace(context, disturbances=disturbances), planned, diagnostics)
+        context = replace(context, disturbances=disturbances)
+        planned = propose_again(context, planned, disturbances, diagnostics)
     unmatched = _unmatched(inputs.observations, options)
     selected = _selected(desired, planned, unplanned, options, running)
     diagnostics.extend(_complaints([item for address, item in unplanned.items() if address in selected], inputs, options))
-    planned = with_reactions({address: item for address, item in planned.items() if address in selected}, running)
+    planned = {address: item for address, item in planned.items() if address in selected}
+    if options.targets or options.exclude:  # what is left out does not go, so that it may keep something of what goes
+        going = [address for address, item in planned.items() if item.desired is None]
+        planned = propose_again(replace(context, selected=selected), planned, going, diagnostics)
+    planned = with_reactions(planned, running)
     _check_budget(planned, options, diagnostics)
     if not options.destroy:
         diagnostics.extend(relabelled(planned))

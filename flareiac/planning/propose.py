@@ -1,6 +1,6 @@
 """Asks the planners, in dependency order, about every resource that is desired or recorded. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from flareiac.kernel.addresses import block_type, parse_address
@@ -43,6 +43,8 @@ class Context:
     disturbances: Mapping[str, tuple[Disturbance, ...]] = field(default_factory=dict)
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
     """By subject."""
+    selected: Collection[str] | None = None
+    """What the command line leaves in the plan, where that is known already; None: everything."""
 
 
 def removal_requested(context: Context, address: str) -> bool | None:
@@ -113,9 +115,11 @@ def _hidden(desired: Desired) -> dict[str, str]:
     return found
 
 
-def propose_again(context: Context, planned: Mapping[str, PlannedResource], diagnostics: Diagnostics) -> dict[str, PlannedResource]:
-    """The same resources, with those asked once more that the context's disturbances concern."""
-    asked = {case.address: case for case in cases(context) if case.address in context.disturbances and case.address in planned}
+def propose_again(
+    context: Context, planned: Mapping[str, PlannedResource], concerned: Collection[str], diagnostics: Diagnostics
+) -> dict[str, PlannedResource]:
+    """The same resources, with those asked once more that are ``concerned`` by what the context knows by now."""
+    asked = {case.address: case for case in cases(context) if case.address in concerned and case.address in planned}
     return {address: _planned(context, asked[address], diagnostics) if address in asked else item for address, item in planned.items()}
 
 
@@ -179,7 +183,9 @@ def _leaving(context: Context, case: Case) -> tuple[Leaving, ...]:
     return tuple(
         Leaving(type=record.type, recorded=record.recorded(), destroy_object=bool(removal_requested(context, address)))
         for address, record in context.snapshot.resources.items()
-        if address != case.address and (context.destroy or address not in context.desired.resources)
+        if address != case.address
+        and (context.destroy or address not in context.desired.resources)
+        and (context.selected is None or address in context.selected)
     )
 
 

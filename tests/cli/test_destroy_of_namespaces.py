@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
@@ -38,3 +39,21 @@ def test_a_table_of_others_keeps_its_namespace(tmp_path: Path) -> None:
         assert done.code == 0, done.text
         assert catalog.list_namespaces() == []
         catalog.close()
+
+
+@pytest.mark.parametrize("words", [("-target=namespace.n",), ("-exclude=table.own",)])
+def test_a_table_that_is_left_out_keeps_its_namespace(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Its removal would empty the namespace, and it is not part of this plan."""
+    (tmp_path / "main.flare.hcl").write_text(BLOCKS.replace("  depends_on = [namespace.n]\n", ""), encoding="utf-8")
+    with shell(tmp_path) as commands:
+        assert commands.flareiac("apply", "-auto-approve").code == 0
+        for command in (("plan", "-destroy"), ("destroy", "-auto-approve")):
+            done = commands.flareiac(*command, *words)
+            assert done.code == 4, done.text
+            assert "It holds own, and a catalog drops only empty namespaces." in done.out
+        (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n', encoding="utf-8")
+        done = commands.flareiac("plan", *words)
+        assert done.code == 4, done.text
+        assert "It holds own, and a catalog drops only empty namespaces." in done.out
+        done = commands.flareiac("plan", *words, "-target=table.own") if words[0].startswith("-target") else commands.flareiac("plan")
+        assert done.code == 0, done.text
