@@ -130,7 +130,7 @@ class Claim:
     reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
     certainly reads. None where that can not be told. ``part``: which part of the subject is used, where it is not
     the main one (a table's branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
-    that says so.
+    that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run, None where that is not known.
     """
 
     subject: str
@@ -143,6 +143,7 @@ class Claim:
     part: str | None = None
     sharing: Sharing = Sharing.ADDS
     mode: str = ""
+    queries: tuple[str, ...] | None = None
 
 
 class Reaction(StrEnum):

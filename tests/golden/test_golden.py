@@ -36,6 +36,7 @@ from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
 from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
+from tests.golden.plan_json_contract import check_plan_json
 from tests.support.txtar import Archive, format_txtar, parse_txtar
 
 CASES = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
@@ -44,7 +45,9 @@ CASES = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_golden(case: Path, tmp_path: Path) -> None:
     archive = parse_txtar(case.read_text(encoding="utf-8"))
-    found = outcome(archive, tmp_path)
+    found, made = outcome(archive, tmp_path)
+    if made is not None:
+        check_plan_json(made)
     if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
         kept = {name: content for name, content in archive.files.items() if name not in ("plan.txt", "diagnostics.txt")}
         case.write_text(format_txtar(Archive(comment=archive.comment, files={**kept, **found})), encoding="utf-8")
@@ -53,30 +56,29 @@ def test_golden(case: Path, tmp_path: Path) -> None:
         assert not {"plan.txt", "diagnostics.txt"} & set(archive.files) - set(found)
 
 
-def outcome(archive: Archive, root: Path) -> dict[str, str]:
-    """The sections that a case's inputs lead to (empty ones left out)."""
+def outcome(archive: Archive, root: Path) -> tuple[dict[str, str], Plan | None]:
+    """The sections that a case's inputs lead to (empty ones left out), and the plan, None where its configuration has errors."""
     options = json.loads(archive.files.get("options.json", "{}"))
     diagnostics = Diagnostics()
     desired = _configuration(archive.files["main.flare.hcl"], root, diagnostics)
-    made: Plan | None = None
-    if not diagnostics.has_errors:
-        made = make_plan(
-            _inputs(archive, root, desired, options),
-            Options(
-                destroy=options.get("destroy", False),
-                targets=tuple(options.get("targets", ())),
-                replace=frozenset(options.get("replace", ())),
-                maintenance=Maintenance(options.get("maintenance", "include")),
-            ),
-            diagnostics,
-        )
+    made = None if diagnostics.has_errors else _made(archive, root, desired, options, diagnostics)
     found = {}
     if made is not None:
         detail, steps = options.get("detail", "changes"), options.get("show_steps", False)
         found["plan.txt"] = plan_text(made, colour=False, width=100, detail=detail, show_steps=steps)
     if len(diagnostics):
         found["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
-    return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in found.items()}
+    return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in found.items()}, made
+
+
+def _made(archive: Archive, root: Path, desired: Configuration, options: Attributes, diagnostics: Diagnostics) -> Plan:
+    asked = Options(
+        destroy=options.get("destroy", False),
+        targets=tuple(options.get("targets", ())),
+        replace=frozenset(options.get("replace", ())),
+        maintenance=Maintenance(options.get("maintenance", "include")),
+    )
+    return make_plan(_inputs(archive, root, desired, options), asked, diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,54 @@ def test_what_a_plan_would_mend_is_drift(case: Path, tmp_path: Path) -> None:
     assert mended - makes_way <= told
     assert told <= mended | drifts | {item.address for item in made.resources if item.proposal.drift}
     assert report.drifted or not mended
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_after_an_apply_there_is_nothing_to_do(case: Path, tmp_path: Path) -> None:
+    """Of what an apply makes as planned, the next plan changes and records nothing."""
+    archive = parse_txtar(case.read_text(encoding="utf-8"))
+    options = json.loads(archive.files.get("options.json", "{}"))
+    diagnostics = Diagnostics()
+    desired = _configuration(archive.files["main.flare.hcl"], tmp_path, diagnostics)
+    if diagnostics.has_errors:
+        return
+    inputs = _inputs(archive, tmp_path, desired, options)
+    made = make_plan(inputs, Options(maintenance=Maintenance.EXCLUDE), diagnostics)
+    if made.applyable:
+        again = make_plan(_applied(made, inputs), Options(maintenance=Maintenance.EXCLUDE), Diagnostics())
+        assert {item.address: item.action for item in again.resources if item.action is not Action.NO_OP} == {}
+
+
+def _applied(made: Plan, inputs: Inputs) -> Inputs:
+    """The world and the state after an apply that did exactly what was planned."""
+    records = {
+        item.address: ResourceRecord(
+            address=item.address,
+            type=item.type,
+            provider=item.provider,
+            attributes=item.proposal.planned,
+            identity=_identity_after(item.proposal.planned, inputs.observations[item.address]),
+            dependencies=item.dependencies,
+            protected=item.protected,
+            resolved={
+                each: made.references[each].attributes
+                for each in closure(item.dependencies, {address: each.dependencies for address, each in inputs.desired.resources.items()})
+                if inputs.types[made.references[each].type].kind is not Kind.MANAGED
+            },
+        )
+        for item in made.resources
+        if item.proposal.planned is not None
+    }
+    observations: dict[str, Observation] = {
+        address: Present(attributes=record.attributes, identity=record.identity, history=_history([[1, 0, "append", 1, 1]]))
+        for address, record in records.items()
+    }
+    snapshot = dataclasses.replace(inputs.snapshot, resources=records)
+    return dataclasses.replace(inputs, snapshot=snapshot, observations={**dict.fromkeys(inputs.observations, Missing()), **observations})
+
+
+def _identity_after(attributes: Attributes, observed: Observation) -> Attributes:
+    return getattr(observed, "identity", {}) | _identity(attributes)
 
 
 def _inputs(archive: Archive, root: Path, desired: Configuration, options: Attributes) -> Inputs:

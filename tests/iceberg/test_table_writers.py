@@ -125,11 +125,21 @@ def test_a_second_query_beside_the_declared_one_is_a_stranger() -> None:
     empty = {"writers": writers(metadata())}
     own = since({"writers": writers(metadata(epoch("q-1", 0)))}, empty)
     both = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-2", 0)))}, own)
-    assert not unacknowledged(own, empty, 1)
-    assert unacknowledged(both, own, 1)
-    assert not unacknowledged(own, own, 1)
+    assert not unacknowledged(own, empty, (), 1)
+    assert unacknowledged(both, own, (), 1)
+    assert not unacknowledged(own, own, (), 1)
+
+
+def test_the_queries_that_declared_writers_run_and_have_run_are_no_strangers() -> None:
+    """A new generation of a job writes as another query; a job with two outputs of one table as two."""
+    before = {"writers": writers(metadata(epoch("q-1", 0)))}
+    after = since({"writers": writers(metadata(epoch("q-1", 0), epoch("q-2", 0)))}, before)
+    assert not unacknowledged(after, before, ("q-2", "q-1"), 0)
+    assert not unacknowledged(after, before, ("q-2",), 0)
+    assert unacknowledged(after, before, ("q-1",), 0)
+    assert unacknowledged(after, before, ("q-3",), 0)
 
 
 def test_compaction_is_no_stranger() -> None:
     empty = {"writers": writers(metadata())}
-    assert not unacknowledged(since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, 1)
+    assert not unacknowledged(since({"writers": writers(metadata({"operation": "replace"}))}, empty), empty, (), 1)

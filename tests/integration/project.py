@@ -160,8 +160,10 @@ class Project:
         return self.run("apply", "-auto-approve", code=code, **extra)
 
     def plan(self, code: int) -> str:
-        """The plan's text; ``code`` is 0 for no changes and 2 for changes."""
-        return self.run("plan", "-detailed-exitcode", code=code).out
+        """The plan's text; ``code`` is 0 for no changes, also none of the state, and 2 for changes."""
+        text = self.run("plan", "-detailed-exitcode", code=code).out
+        assert code != 0 or "The state is brought up to date" not in text, text
+        return text
 
     def killed(self, point: str, *words: str) -> None:
         """A command that is killed at a named point."""

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Severity
 from flareiac.sdk.changes import Relation
+from flareiac.sdk.references import Resolved
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
 from flareiac_spark.job.claims import claims
 from tests.spark_plan.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
@@ -162,6 +164,21 @@ def test_claims_name_tables_and_the_checkpoint(tmp_path: Path) -> None:
         (Relation.LOOKS_UP, "table.regions"),
         (Relation.CHECKPOINTS_IN, ".flareiac/checkpoints/default/x"),
     }
+
+
+def test_a_writer_is_known_by_the_queries_that_are_recorded_of_it(tmp_path: Path) -> None:
+    found = loaded(LAKE + STATELESS, tmp_path)
+
+    def queries(identity: Attributes) -> list[tuple[str, ...] | None]:
+        own = Resolved(address="job.x", type="job", attributes=found.attributes(), identity=identity)
+        held = claims("job.x", found.attributes(), {**found.references(), "job.x": own})
+        return [claim.queries for claim in held if claim.relation is Relation.WRITES]
+
+    assert queries({}) == [None]
+    assert queries({"former_queries": ["q-0"]}) == [None]
+    assert queries({"queries": {"orders": {"id": "q-1"}}, "former_queries": ["q-0"]}) == [("q-1", "q-0")]
+    batch = loaded(LAKE + BATCH, tmp_path)
+    assert [claim.queries for claim in claims("job.x", batch.attributes(), batch.references())] == [()]
 
 
 def test_a_batch_job_completes_what_it_writes(tmp_path: Path) -> None:

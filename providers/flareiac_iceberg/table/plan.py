@@ -201,10 +201,12 @@ def _claims(request: PlanRequest) -> tuple[Claim, ...]:
 
 def _written_by_others(request: PlanRequest, observed: Present) -> bool:
     """Then the table is recorded anew, so that an apply acknowledges what they did. A table without declared writers is fed by others."""
-    writers = {claim.holder for claim in _claims(request) if claim.relation is Relation.WRITES}
+    writers = [claim for claim in _claims(request) if claim.relation is Relation.WRITES]
     if request.recorded is None or not writers:
         return False
-    return unacknowledged(observed.identity, request.recorded.identity, len(writers))
+    declared = {query for claim in writers for query in claim.queries or ()}
+    without = len({claim.holder for claim in writers if claim.queries is None})
+    return unacknowledged(observed.identity, request.recorded.identity, declared, without)
 
 
 def _action(request: PlanRequest, found: Difference, *, worth: bool, record: bool) -> Action:

@@ -11,7 +11,7 @@
 It moves with every commit, so no plan may rely on it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -58,15 +58,19 @@ def since(identity: Attributes, recorded: Attributes | None) -> Attributes:
     return {**identity, KEY: {**found, "since": before["at"]}}
 
 
-def unacknowledged(identity: Attributes, recorded: Attributes, declared: int) -> bool:
-    """Whether somebody wrote since the table was recorded who may be nobody's declared writer. ``declared``: how many there are."""
+def unacknowledged(identity: Attributes, recorded: Attributes, declared: Collection[str], unknown: int) -> bool:
+    """Whether somebody wrote since the table was recorded who may be nobody's declared writer.
+
+    ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many more writers are declared,
+    of each of which one query may be.
+    """
     found, before = identity.get(KEY) or {}, recorded.get(KEY) or {}
     since_then = found.get("since") or 0
     if any(item["at"] > since_then and item["operation"] != "replace" for item in found.get("others") or ()):
         return True
     queries, known = found.get("queries") or {}, before.get("queries") or {}
-    unknown = [query for query, item in queries.items() if query not in known and item["at"] > since_then]
-    return bool(unknown) and len({*queries, *known}) > declared
+    strange = {query for query, item in queries.items() if query not in known and item["at"] > since_then}.difference(declared)
+    return bool(strange) and len({*queries, *known}.difference(declared)) > unknown
 
 
 def _by_kind(newest: Iterable[Commit]) -> Attributes:

@@ -21,6 +21,8 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
     """The tables of its inputs and outputs, and its checkpoint's location."""
     found: list[Claim] = []
     given = names_given(attributes, references)
+    recorded = references.get(address)
+    queries = queries_recorded(attributes, recorded.identity if recorded else {})
     for name, item in attributes["inputs"].items():
         match item:
             case {"kind": "stream", "source": {"kind": "table", "table": Reference(table)} as source}:
@@ -44,12 +46,23 @@ def claims(address: str, attributes: Attributes, references: References) -> tupl
                     part=output["branch"],
                     sharing=_SHARING.get(output["mode"], Sharing.ADDS),
                     mode=output["mode"],
+                    queries=queries,
                 )
             )
     if attributes["checkpoint_location"] is not None:
         location = attributes["checkpoint_location"]
         found.append(Claim(subject=location, holder=address, relation=Relation.CHECKPOINTS_IN, reason="Both keep their offsets there."))
     return tuple(found)
+
+
+def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str, ...] | None:
+    """The queries that a job is recorded to run or to have run: none of a batch, None where its present ones are not recorded."""
+    if attributes["mode"] == "batch":
+        return ()
+    current = [query.get("id") for query in (identity.get("queries") or {}).values()]
+    if not current or None in current:
+        return None
+    return tuple(dict.fromkeys((*current, *(identity.get("former_queries") or ()))))
 
 
 def _reads(address: str, attributes: Attributes, name: str, table: str, relation: Relation, tolerates: tuple[str, ...]) -> Claim:
