@@ -135,7 +135,7 @@ class LeaseTaker:
         info = LockInfo(
             id=str(uuid.uuid4()),
             owner=user_name(self.environment),
-            host=here.host,
+            host=here.host.name,
             pid=here.pid,
             process_started=here.started,
             job=ci_job(self.environment),
@@ -144,7 +144,10 @@ class LeaseTaker:
             expires=now,
             epoch=epoch,
         )
-        record = LockRecord(info=info, held=True, boot=here.boot, namespace=here.namespace, expires_uptime=0.0)
+        place = here.host
+        record = LockRecord(
+            info=info, held=True, boot=place.boot, namespace=place.namespace, expires_uptime=0.0, machine=place.machine, renewed=now
+        )
         return _until(record, self.clock, self.terms)
 
 
@@ -165,7 +168,7 @@ class _Watch:
 
 def _until(record: LockRecord, clock: Clock, terms: Terms) -> LockRecord:
     info = replace(record.info, expires=clock.wall() + terms.length)
-    return replace(record, info=info, expires_uptime=clock.uptime() + terms.length)
+    return replace(record, info=info, expires_uptime=clock.uptime() + terms.length, renewed=clock.wall())
 
 
 def _lost(mine: LockInfo, current: LockRecord | None) -> str:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.host import Host, this_host
 from flareiac.sdk.state import Damaged, LockInfo
 from flareiac_state.durable_files import FILE_MODE, replace_file
-from flareiac_state.process_identity import ProcessIdentity, is_gone, this_process
+from flareiac_state.process_identity import ProcessIdentity, is_gone
 
 GUARD_PATIENCE = 10.0
 """Seconds to wait for the guard, which others hold for one short write at a time."""
@@ -40,6 +41,8 @@ class LockRecord:
     """The content of the lock file. ``held`` is False after a release: the file stays, for the epoch must only ever grow.
 
     ``expires_uptime`` is the end of the lease by the clock that processes of one boot share; ``info.expires`` is for everybody else.
+    ``machine``, ``boot`` and ``namespace`` tell where its owner runs (see ``flareiac.kernel.host``), ``renewed`` when it wrote this, in UTC
+    seconds; early versions wrote neither ``machine`` nor ``renewed``.
     """
 
     info: LockInfo
@@ -47,20 +50,23 @@ class LockRecord:
     boot: str
     namespace: str
     expires_uptime: float
+    machine: str = ""
+    renewed: float = 0.0
 
     def is_over(self, clock: Clock) -> bool:
         """Whether it may be taken over: released, expired, or its owner's process is gone."""
-        return not self.held or self._expired(clock) or is_gone(self._owner())
+        return not self.held or self._expired(clock) or is_gone(self._owner(), self.renewed)
 
     def _expired(self, clock: Clock) -> bool:
-        here = this_process()
+        here = this_host()
         if here.boot and here.boot == self.boot:
             return clock.uptime() >= self.expires_uptime
         return clock.wall() >= self.info.expires
 
     def _owner(self) -> ProcessIdentity:
         info = self.info
-        return ProcessIdentity(host=info.host, boot=self.boot, namespace=self.namespace, pid=info.pid, started=info.process_started)
+        place = Host(name=info.host, machine=self.machine, boot=self.boot, namespace=self.namespace)
+        return ProcessIdentity(host=place, pid=info.pid, started=info.process_started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +116,9 @@ def _flock(handle: int, mode: int, patience: float, path: Path) -> None:
             time.sleep(0.002)
 
 
-_NUMBERS = ("process_started", "created", "expires", "expires_uptime")
+_NUMBERS = ("process_started", "created", "expires", "expires_uptime", "renewed")
 _WHOLE = ("pid", "epoch")
-_TEXTS = ("id", "owner", "host", "job", "operation", "boot", "namespace")
+_TEXTS = ("id", "owner", "host", "job", "operation", "boot", "namespace", "machine")
 
 
 def _check_types(parts: Attributes) -> None:
@@ -130,7 +136,7 @@ def _decode(content: bytes, where: str) -> LockRecord:
             raise ValueError("it was edited, or damaged")
         info = LockInfo(**data["info"])
         record = LockRecord(**{**data, "info": info})
-        _check_types({**data, **data["info"]})
+        _check_types({**asdict(record), **asdict(info)})
         return record
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise Damaged(where, "it is not a lock that FlareIaC wrote") from problem

@@ -1,23 +1,18 @@
 """Who this process is, and whether a process that wrote down the same is still alive. Reads ``/proc`` where there is one."""
 
 import os
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+from flareiac.kernel.host import Host, Sight, sight, this_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIdentity:
-    """``boot`` names one run of one kernel, ``namespace`` the process numbers that ``pid`` belongs to; both empty where unknown.
+    """``started`` is in seconds since the boot, so that setting the clock does not change it."""
 
-    ``started`` is in seconds since the boot, so that setting the clock does not change it.
-    """
-
-    host: str
-    boot: str
-    namespace: str
+    host: Host
     pid: int
     started: float
 
@@ -25,16 +20,20 @@ class ProcessIdentity:
 def this_process() -> ProcessIdentity:
     """The identity of the running process (also right in a forked child)."""
     pid = os.getpid()
-    boot, namespace = _kernel()
-    return ProcessIdentity(host=socket.gethostname(), boot=boot, namespace=namespace, pid=pid, started=_started(pid) or 0.0)
+    return ProcessIdentity(host=this_host(), pid=pid, started=_started(pid) or 0.0)
 
 
-def is_gone(other: ProcessIdentity) -> bool:
-    """Whether the process has certainly ended. False when this place can not know."""
-    here = this_process()
-    if not here.boot or (here.boot, here.namespace) != (other.boot, other.namespace):
+def is_gone(other: ProcessIdentity, last_sign: float) -> bool:
+    """Whether the process has certainly ended. False when this place can not know. ``last_sign``: when it wrote last, in UTC seconds."""
+    if not other.host.boot or not this_host().boot:
         return False
-    return _started(other.pid) != other.started
+    match sight(other.host, last_sign):
+        case Sight.HERE:
+            return _started(other.pid) != other.started
+        case Sight.BOOTED_SINCE:
+            return True
+        case Sight.ELSEWHERE:
+            return False
 
 
 CI_JOB_VARIABLES = ("CI_JOB_URL", "BUILD_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BUILD_URL")
@@ -55,16 +54,6 @@ def user_name(environment: Mapping[str, str]) -> str:
         if environment.get(name):
             return environment[name]
     return f"uid {os.getuid()}"
-
-
-@cache
-def _kernel() -> tuple[str, str]:
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        namespace = str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return "", ""
-    return boot, namespace
 
 
 def _started(pid: int) -> float | None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flareiac.kernel.host import Host, booted_at
 from flareiac_spark.control import (
     ControlDirectory,
     ControlError,
@@ -36,6 +37,7 @@ from flareiac_spark.control import (
     job_spec_to_json,
     this_process,
 )
+from flareiac_spark.control.lease import Standing
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ApplicationStatus
 
@@ -219,6 +221,27 @@ class TestLease:
         gone.communicate(b"\n")
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
+    def test_of_this_machine_before_its_boot_is_free(self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+        here = Host(name="a", machine="m", boot="b-2", namespace="pid:[4026531836]")
+        before = replace(here, boot="b-1")
+        monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
+        monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: before)
+        mine = control.take_lease("a", this_process(), now=at(100, wall=booted_at() - 10), seconds=1000)
+        assert mine is not None
+        container = replace(mine, place=replace(before, namespace="pid:[1]"))
+        copied = replace(mine, renewed=booted_at() + 10)
+        assert [item.standing(at(101)) for item in (mine, container, copied)] == [Standing.FREE, Standing.UNCLEAR, Standing.UNCLEAR]
+        assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
+
+    def test_of_a_container_with_the_name_of_this_host_is_watched(self, control: ControlDirectory) -> None:
+        """Its process has another number there than here, where there may be none of that number."""
+        gone = ProcessIdentity(pid=2**22 + 1, started="x")
+        mine = control.take_lease("a", gone, now=at(100), seconds=1000)
+        assert mine is not None
+        assert mine.place is not None
+        assert mine.standing(at(101)) is Standing.FREE
+        assert replace(mine, place=replace(mine.place, namespace="pid:[1]")).standing(at(101)) is Standing.UNCLEAR
+
     def test_released_is_free(self, control: ControlDirectory) -> None:
         mine = control.take_lease("a", this_process(), now=at(100), seconds=1000)
         assert mine is not None
@@ -226,7 +249,7 @@ class TestLease:
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
     def test_of_another_host_is_watched_for_its_whole_term(self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+        monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
         mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         monkeypatch.undo()
         assert mine is not None

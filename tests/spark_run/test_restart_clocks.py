@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.host import Host, booted_at
 from flareiac_spark.application import Launch, ensure_running, liveness, why_unknown
 from flareiac_spark.application.liveness import Liveness
 from flareiac_spark.control import ControlDirectory, Moment, Restart, Status, moment, this_process
@@ -49,6 +50,20 @@ def status(wall: float, uptime: float | None, *, host: str | None = None, pid_st
 )
 def test_liveness(said: Status | None, lives: Liveness) -> None:
     assert liveness(said, now=NOW) is lives
+
+
+def test_an_application_of_this_machine_before_its_boot_is_gone_and_one_of_a_container_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = Host(name=socket.gethostname(), machine="m", boot="b-2", namespace="pid:[4026531836]")
+    monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
+    before = replace(here, boot="b-1")
+    said = status(booted_at() - 100 - NOW.wall, None)
+    container = replace(said, application=replace(said.application, place=replace(before, namespace="pid:[1]")))
+    booted = replace(said, application=replace(said.application, place=before))
+    assert liveness(booted, now=NOW) is Liveness.GONE
+    assert liveness(container, now=NOW) is Liveness.UNKNOWN
+    assert "another container, or another machine, has the name of this host" in why_unknown(container, now=NOW)
 
 
 def test_a_status_from_the_future_is_said_to_be_one() -> None:
@@ -91,7 +106,7 @@ def take(control: ControlDirectory, owner: str) -> object:
 
 def elsewhere(control: ControlDirectory, seconds: float, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Takes the lease as another host does; returns its heartbeat."""
-    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+    monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
     lease = control.take_lease("far", this_process(), now=moment(), seconds=seconds)
     monkeypatch.undo()
     assert lease is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.kernel.host import Host, booted_at
 from flareiac.sdk.state import LockHeld, LockInfo, LockLost
 from flareiac_state.lease import Terms
 from flareiac_state.local import LocalStore
@@ -152,6 +153,32 @@ def test_a_lease_of_another_machine_ends_by_its_own_clock(tmp_path: Path) -> Non
     lease = _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
     assert lease.took_over is not None
     lease.release()
+
+
+@pytest.mark.parametrize(
+    ("differs", "is_taken"),
+    [({}, True), ({"machine": "another"}, False), ({"namespace": "pid:[1]"}, False), ({"renewed": time.time()}, False)],
+    ids=["before the boot", "another machine", "a container", "a copy that lives"],
+)
+def test_what_this_machine_locked_before_its_boot_is_taken_over_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, differs: dict[str, object], is_taken: bool
+) -> None:
+    place = Host(name="a", machine="m", boot="b-2", namespace="pid:[4026531836]")
+    for module in ("host", "lock_file", "process_identity"):
+        package = "flareiac.kernel" if module == "host" else "flareiac_state"
+        monkeypatch.setattr(f"{package}.{module}.this_host", lambda: place)
+    _written_elsewhere(tmp_path, expires_in=1000)
+    lock = json.loads((tmp_path / "lock.json").read_text())
+    lock.update({"boot": "b-1", "renewed": booted_at() - 10, **differs})
+    lock["info"]["host"] = "a"
+    (tmp_path / "lock.json").write_text(json.dumps(lock))
+    if is_taken:
+        lease = _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
+        assert lease.took_over is not None
+        lease.release()
+    else:
+        with pytest.raises(LockHeld):
+            _store(tmp_path).lock("apply", timeout=0, on_wait=ignore_wait)
 
 
 def test_a_silent_lease_from_a_clock_far_ahead_ends_while_we_watch(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Does an application live? Its heartbeat speaks where it is fresh; where it is not, only the operating system can tell."""
 
-import socket
 from enum import StrEnum
 
+from flareiac.kernel.host import Host, Sight, sight, this_host
 from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
 
 FRESH_SECONDS = 20.0
@@ -22,7 +22,8 @@ def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
     """What the last status and this host's processes tell together."""
     if status is None or status.application.phase == "ended":
         return Liveness.GONE
-    if is_here(status) and not is_running(driver_of(status)):
+    seen = sight_of(status)
+    if seen is Sight.BOOTED_SINCE or (seen is Sight.HERE and not is_running(driver_of(status))):
         return Liveness.GONE
     fresh = -_AHEAD_SECONDS < silent_seconds(status, now or moment()) < FRESH_SECONDS
     return Liveness.ALIVE if fresh else Liveness.UNKNOWN
@@ -51,11 +52,19 @@ def why_unknown(status: Status, *, now: Moment | None = None) -> str:
     else:
         when = f"its last heartbeat is {silent:.0f} s old"
     what = "is there: suspended, or on an overloaded machine" if is_here(status) else "can not be seen from here"
+    if not is_here(status) and about.host == this_host().name:
+        what += " (another container, or another machine, has the name of this host)"
     return f"{when}, and its process {about.pid} on {about.host} {what}"
 
 
 def is_here(status: Status) -> bool:
-    return status.application.host == socket.gethostname()
+    """Whether its processes can be looked for from here."""
+    return sight_of(status) is Sight.HERE
+
+
+def sight_of(status: Status) -> Sight:
+    about = status.application
+    return sight(about.place or Host(name=about.host), status.heartbeat)
 
 
 def driver_of(status: Status) -> ProcessIdentity:

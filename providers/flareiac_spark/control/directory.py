@@ -2,13 +2,13 @@
 
 import contextlib
 import re
-import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from flareiac.kernel.host import this_host
 from flareiac_spark.control.atomic_files import locked, read_json, write_json
 from flareiac_spark.control.desired import Desired
 from flareiac_spark.control.lease import Lease, Standing
@@ -165,9 +165,11 @@ class ControlDirectory:
             current = self.read_lease()
             if current is not None and current.owner != owner and current != watched and current.standing(now) is not Standing.FREE:
                 return None
+            here = this_host()
             lease = Lease(
                 owner=owner,
-                host=socket.gethostname(),
+                host=here.name,
+                place=here,
                 pid=process.pid,
                 pid_started=process.started,
                 epoch=(current.epoch if current else 0) + 1,

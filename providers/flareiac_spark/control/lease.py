@@ -4,11 +4,11 @@ No wall clock decides: it can be set, and two hosts never agree. On the owner's 
 a lease is over for who has watched it unchanged for its whole term.
 """
 
-import socket
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from flareiac.kernel.host import Host, Sight, sight
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
 
 LEASE_SECONDS: Final = 30.0
@@ -21,13 +21,13 @@ class Standing(StrEnum):
     HELD = "held"
     FREE = "free"
     UNCLEAR = "unclear"
-    """Its owner is on another host: only watching tells."""
+    """Its owner cannot be looked for from here (another host, or another container of this one): only watching tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """``epoch`` grows with every taking. ``seconds`` is its term since the last renewal: at ``uptime`` of its host, ``renewed`` in UTC
-    seconds since 1970. A released one has the term 0."""
+    seconds since 1970. A released one has the term 0. ``place`` is where its owner runs; early versions wrote only the ``host``'s name."""
 
     owner: str
     host: str
@@ -37,13 +37,15 @@ class Lease:
     seconds: float
     uptime: float
     renewed: float
+    place: Host | None = None
 
     def standing(self, now: Moment) -> Standing:
         """Whether somebody else may take it: it was released, or its owner's process is gone or silent for its whole term."""
         if self.seconds <= 0:
             return Standing.FREE
-        if self.host != socket.gethostname():
-            return Standing.UNCLEAR
+        seen = sight(self.place or Host(name=self.host), self.renewed)
+        if seen is not Sight.HERE:
+            return Standing.UNCLEAR if seen is Sight.ELSEWHERE else Standing.FREE
         runs = is_running(ProcessIdentity(pid=self.pid, started=self.pid_started))
         return Standing.HELD if runs and now.uptime - self.uptime < self.seconds else Standing.FREE
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac.kernel.host import Host
 from flareiac_spark.control.records import named
 
 ASKED_TO_STOP: Final = "asked to stop"
@@ -30,6 +31,8 @@ class ApplicationStatus:
     reason: str = ""
     trouble: str | None = None
     """Why what should run can not be read at the moment; what runs goes on meanwhile."""
+    place: Host | None = None
+    """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

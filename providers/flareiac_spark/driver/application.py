@@ -3,7 +3,6 @@
 import concurrent.futures
 import os
 import signal
-import socket
 import sys
 import threading
 import time
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from flareiac.kernel.host import this_host
 from flareiac.kernel.signals import SignalRelay
 from flareiac_spark.control import (
     ApplicationSettings,
@@ -153,7 +153,8 @@ class Application:
 
     def _describe(self) -> ApplicationStatus:
         me = this_process()
-        return ApplicationStatus(id=self._id, name="", host=socket.gethostname(), pid=me.pid, pid_started=me.started, phase="starting")
+        here = this_host()
+        return ApplicationStatus(id=self._id, name="", host=here.name, place=here, pid=me.pid, pid_started=me.started, phase="starting")
 
     def _refuse(self, why: str, code: int) -> int:
         self._log.error("%s", why)

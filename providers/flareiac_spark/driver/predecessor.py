@@ -3,10 +3,10 @@
 import contextlib
 import os
 import signal
-import socket
 import time
 from logging import Logger
 
+from flareiac.kernel.host import Host, Sight, sight
 from flareiac_spark.control import ProcessIdentity, Status, is_running
 
 _PATIENCE_SECONDS = 20.0
@@ -15,9 +15,11 @@ _PATIENCE_SECONDS = 20.0
 
 def wait_until_gone(previous: Status | None, log: Logger) -> None:
     """Waits for the JVM of a dead driver on this host, and ends one that does not end."""
-    if previous is None or previous.application.host != socket.gethostname():
+    if previous is None:
         return
     seen = previous.application
+    if sight(seen.place or Host(name=seen.host), previous.heartbeat) is not Sight.HERE:
+        return
     if seen.jvm_pid is None or seen.jvm_pid_started is None:
         return
     jvm, deadline = ProcessIdentity(pid=seen.jvm_pid, started=seen.jvm_pid_started), time.monotonic() + _PATIENCE_SECONDS
