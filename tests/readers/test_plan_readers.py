@@ -10,22 +10,95 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from flareiac.app.discovery import installed
+from flareiac.render.plan_json import plan_json
+from tests.golden.test_golden import CASES, outcome
+from tests.iceberg.importing.shapes import catalog_of, make_lake
 from tests.support.command_line import flareiac
+from tests.support.txtar import parse_txtar
 
 WANTED = os.environ.get("FLAREIAC_TEST_READERS", "")
-PYTHON = {"terraform-compliance": "terraform-compliance==1.16.0", "checkov": "checkov"}
+PYTHON = {"terraform-compliance": "terraform-compliance==1.16.0", "checkov": "checkov==3.3.30"}
 GO = {
     "tf-summarize": "github.com/dineshba/tf-summarize@v0.3.14",
     "conftest": "github.com/open-policy-agent/conftest@v0.71.1",
 }
 pytestmark = pytest.mark.skipif(not WANTED, reason="set FLAREIAC_TEST_READERS to install what reads plans")
 
-BASE = 'namespace "web" {}\ntable "t" {\n  namespace = namespace.web.name\n  column "id" { type = "int" }\n}\n'
-MORE = 'table "u" {\n  namespace = namespace.web.name\n  column "id" { type = "int" }\n  on_destroy = "drop"\n}\n'
-FEATURE = "Feature: f\n  Scenario: s\n    Given I have table defined\n    Then it must have column\n"
+VALUE = "hunter2"
+BASE = """
+variable "word" {
+  default   = "hunter2"
+  sensitive = true
+}
+catalog "lake" {}
+namespace "web" {}
+table "t" {
+  namespace = namespace.web.name
+  column "id" { type = "int" }
+}
+output "word" {
+  value     = var.word
+  sensitive = true
+}
+"""
+MORE = """
+table "u" {
+  namespace  = namespace.web.name
+  on_destroy = "drop"
+  column "id" { type = "int" }
+}
+table "each" {
+  for_each  = toset(["eu", "us"])
+  namespace = namespace.web.name
+  name      = "each_${each.key}"
+  column "id" { type = "int" }
+}
+"""
+DATA = """
+data "table" "raw" {
+  namespace = "sales"
+  name      = "events"
+}
+stream "raw" {
+  table { table = data.table.raw }
+}
+checkpoint "copy" {}
+job "copy" {
+  checkpoint = checkpoint.copy
+  input "raw" { stream = stream.raw }
+  step "copy" { sql = "SELECT CAST(id AS INT) AS id FROM raw" }
+  output "t" { table = table.t }
+}
+"""
+IMPORT = """
+import {
+  to = table.events
+  id = "lake.sales.events"
+}
+table "events" {
+  namespace = "sales"
+  column "id"     { type = "long not null" }
+  column "ts"     { type = "timestamptz" }
+  column "region" { type = "string" }
+}
+"""
+PLANS = {
+    "create": BASE + MORE,
+    "nothing": BASE + MORE,
+    "data": BASE + MORE + DATA,
+    "import": BASE + MORE + IMPORT,
+    "widen": (BASE + MORE).replace('"int"', '"long"'),
+    "change": BASE + MORE + 'namespace "v" {}\n',
+    "lose": BASE + MORE.replace('"id" { type = "int" }', '"other" { type = "int" }'),
+    "forget": MORE + 'catalog "lake" {}\nnamespace "web" {}\n',
+    "delete": BASE,
+    "drift": BASE + MORE,
+}
 POLICY = """package main
 import rego.v1
 
@@ -34,6 +107,22 @@ deny contains msg if {
   "delete" in item.change.actions
   msg := item.address
 }
+"""
+FEATURE = """Feature: f
+  Scenario: tables keep their name
+    Given I have table defined
+    Then it must have name
+"""
+CHECK = """metadata:
+  id: CKV2_FLAREIAC_1
+  name: A table is retained
+  category: GENERAL_SECURITY
+definition:
+  cond_type: attribute
+  resource_types: [table]
+  attribute: on_destroy
+  operator: equals
+  value: retain
 """
 
 
@@ -58,54 +147,106 @@ def _go_tool(place: Path, name: str) -> str:
     if not program.exists():
         if shutil.which("go") is None:
             pytest.skip("there is no go")
-        if subprocess.run(["go", "install", GO[name]], check=False, env={**os.environ, "GOBIN": str(place)}).returncode:
-            pytest.skip(f"{GO[name]} cannot be installed here")
+        install = ["go", "install", GO[name]]
+        done = subprocess.run(install, capture_output=True, text=True, check=False, env={**os.environ, "GOBIN": str(place)})
+        if done.returncode:
+            pytest.skip(f"{GO[name]} cannot be installed here: {done.stderr.strip().rpartition(': ')[2]}")
     return str(program)
 
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Plans that create, change, widen, lose, destroy and do nothing, as ``show -json`` writes them."""
+    """Plans of a project as ``show -json`` writes them, and one golden case for each other set of things that can happen."""
     root = tmp_path_factory.mktemp("plans")
-    texts = {
-        "create": BASE + MORE,
-        "nothing": BASE + MORE,
-        "widen": (BASE + MORE).replace('"int"', '"long"'),
-        "change": BASE + MORE + 'namespace "v" {}\n',
-        "lose": BASE + MORE.replace('"id" { type = "int" }', '"other" { type = "int" }'),
-        "forget": MORE + 'namespace "web" {}\n',
-        "delete": BASE,
-    }
+    make_lake(root)
     found: dict[str, Path] = {}
-    for name, text in texts.items():
+    for name, text in PLANS.items():
         (root / "main.flare.hcl").write_text(text, encoding="utf-8")
-        assert flareiac(root, "plan", f"-out={name}.plan").code == 0
-        found[name] = root / f"{name}.json"
-        found[name].write_text(flareiac(root, "show", "-json", f"{name}.plan").out, encoding="utf-8")
+        if name == "drift":
+            _alter(root)
+        found[name] = _shown(root, name)
         if name == "create":
             assert flareiac(root, "apply", f"{name}.plan").code == 0
-    (root / "main.flare.hcl").write_text(BASE + MORE, encoding="utf-8")
-    assert flareiac(root, "plan", "-destroy", "-out=destroy.plan").code == 0
-    found["destroy"] = root / "destroy.json"
-    found["destroy"].write_text(flareiac(root, "show", "-json", "destroy.plan").out, encoding="utf-8")
+    found["destroy"] = _shown(root, "destroy", "-destroy")
+    return {**found, **_golden(root, {_shape(path) for path in found.values()})}
+
+
+def _shown(root: Path, name: str, *words: str) -> Path:
+    made = flareiac(root, "plan", *words, f"-out={name}.plan")
+    assert made.code == 0, made.text
+    path = root / f"{name}.json"
+    path.write_text(flareiac(root, "show", "-json", f"{name}.plan").out, encoding="utf-8")
+    return path
+
+
+def _alter(root: Path) -> None:
+    """Somebody else changes one table and drops another."""
+    catalog = catalog_of(root)
+    with catalog.load_table(("web", "t")).update_schema() as update:
+        update.rename_column("id", "key")
+    catalog.drop_table(("web", "each_eu"))
+    catalog.close()
+
+
+def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Path]:
+    schemas = {name: kind.schema for name, kind in installed().registry.types.items()}
+    found: dict[str, Path] = {}
+    for case in CASES:
+        folder = root / case.stem
+        folder.mkdir()
+        _, made = outcome(parse_txtar(case.read_text(encoding="utf-8")), folder)
+        if made is None:
+            continue
+        path = root / f"{case.stem}.json"
+        path.write_text(json.dumps(plan_json(made, tool_version="0.0.0", schemas=schemas)), encoding="utf-8")
+        if _shape(path) not in known:
+            known.add(_shape(path))
+            found[f"golden {case.stem}"] = path
+    return found
+
+
+def _shape(plan: Path) -> frozenset[tuple[str, ...]]:
+    """What happens to which kinds of resources, and what stands beside it."""
+    document = _read(plan)
+    return frozenset(
+        (item["type"], *item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in document["resource_changes"]
+    )
+
+
+def _read(plan: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(plan.read_text(encoding="utf-8"))
     return found
 
 
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert "Traceback" not in done.stdout + done.stderr, done
     return done
 
 
 def _actions(plan: Path) -> dict[str, list[str]]:
-    return {item["address"]: item["change"]["actions"] for item in json.loads(plan.read_text(encoding="utf-8"))["resource_changes"]}
+    return {item["address"]: item["change"]["actions"] for item in _read(plan)["resource_changes"]}
+
+
+def _planned(plan: Path, kind: str) -> list[dict[str, Any]]:
+    return [item for item in _read(plan)["planned_values"]["root_module"]["resources"] if item["type"] == kind]
 
 
 def test_the_plans_are_what_they_are_called(plans: dict[str, Path]) -> None:
+    assert set(map(tuple, _actions(plans["nothing"]).values())) == {("no-op",)}
+    assert _actions(plans["data"])["job.copy"] == ["create"]
+    assert {*_actions(plans["data"])} >= {"table.t", 'table.each["eu"]'}
     assert _actions(plans["widen"])["table.t"] == ["update"]
     assert _actions(plans["lose"])["table.u"] == ["delete", "create"]
     assert _actions(plans["delete"])["table.u"] == ["delete"]
     assert _actions(plans["forget"])["table.t"] == ["forget"]
+    assert {item["address"] for item in _read(plans["drift"])["resource_drift"]} == {"table.t", 'table.each["eu"]'}
+    assert "importing" in next(item for item in _read(plans["import"])["resource_changes"] if item["address"] == "table.events")["change"]
+    deleted = [item["change"] for plan in plans.values() for item in _read(plan)["resource_changes"] if item["change"]["after"] is None]
+    assert deleted
+    assert all(item["after_unknown"] == {} for item in deleted)
+    hidden = [plan.name for name, plan in plans.items() if "golden" not in name and VALUE in plan.read_text(encoding="utf-8")]
+    assert hidden == []
 
 
 def test_terraform_compliance(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
@@ -113,13 +254,23 @@ def test_terraform_compliance(place: Path, plans: dict[str, Path], tmp_path: Pat
     for name, plan in plans.items():
         done = _run(_python_tool(place, "terraform-compliance"), "-p", str(plan), "-f", str(tmp_path))
         assert "1 features" in done.stdout, (name, done)
+        result = "1 passed" if _planned(plan, "table") else "1 skipped"
+        assert done.returncode == 0, (name, done)
+        assert f"1 scenarios ({result})" in done.stdout, (name, done)
 
 
-def test_checkov(place: Path, plans: dict[str, Path]) -> None:
+def test_checkov(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "check.yaml").write_text(CHECK, encoding="utf-8")
     for name, plan in plans.items():
-        done = _run(_python_tool(place, "checkov"), "-f", str(plan), "--framework", "terraform_plan", "-o", "json", "--compact")
+        words = ("--framework", "terraform_plan", "-o", "json", "--compact", "--skip-download", "--external-checks-dir", str(tmp_path))
+        done = _run(_python_tool(place, "checkov"), "-f", str(plan), *words)
         assert done.returncode in (0, 1), (name, done)
-        json.loads(done.stdout)
+        results = json.loads(done.stdout).get("results", {})
+        failed = {item["resource"] for item in results.get("failed_checks", ())}
+        passed = {item["resource"] for item in results.get("passed_checks", ())}
+        kept = {item["address"]: item["values"]["on_destroy"] == "retain" for item in _planned(plan, "table")}
+        assert failed == {address for address, retained in kept.items() if not retained}, (name, done)
+        assert passed == {address for address, retained in kept.items() if retained}, (name, done)
 
 
 def test_conftest(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
