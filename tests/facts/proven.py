@@ -18,7 +18,7 @@ from typing import Final
 
 FOLDER: Final = Path(__file__).parent
 RECORD: Final = FOLDER / "proven.json"
-_PACKAGES: Final = ("cloudpickle", "lark", "py4j", "pyarrow", "pyiceberg", "pyspark", "python-hcl2", "sqlglot")
+_PACKAGES: Final = ("lark", "py4j", "pyarrow", "pyiceberg", "pyspark", "python-hcl2", "sqlglot")
 
 
 def depends_on() -> dict[str, str]:
@@ -52,7 +52,7 @@ def _content(file: Path) -> bytes:
 def main() -> int:
     import pytest
 
-    code = pytest.main(["--facts", "-q", str(FOLDER)])
+    code = pytest.main(["--facts", "-q", "-m", "jvm", str(FOLDER)])
     if code == 0:
         RECORD.write_text(json.dumps(depends_on(), indent=2) + "\n")
     return int(code)
