@@ -88,7 +88,9 @@ def apply_fresh(bench: Bench, request: PlanRequest, conduct: Conduct) -> ApplyRe
     """Plans under the lock, asks, and carries the plan out."""
     operation = "destroy" if request.options.destroy else "apply"
     with locked(bench, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
-        loaded = settle_open(_ports(bench, lease, conduct), bench.load_state())
+        loaded = bench.load_state()
+        bench.recover(loaded.snapshot)
+        loaded = settle_open(_ports(bench, lease, conduct), loaded)
         planned = plan(bench, request, loaded=loaded)
         early = _early_end(planned)
         if early is not None:

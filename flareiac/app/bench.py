@@ -15,6 +15,7 @@ from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration, ReadData
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
 from flareiac.kernel.sources import Source
@@ -22,8 +23,9 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
 from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
-from flareiac.sdk.provider import Driver, Missing, Observation, Present, Project, Question, Session, Unreadable
+from flareiac.sdk.provider import Driver, Kind, Missing, Observation, Present, Project, Question, Recovering, Session, Unreadable
 from flareiac.sdk.real_places import real_place
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged, StateStore
 
 
@@ -118,6 +120,21 @@ class Bench:
         if provider not in self._sessions:
             self._sessions[provider] = self.installed.providers[provider].open(self.project)
         return self._sessions[provider]
+
+    def recover(self, snapshot: Snapshot) -> None:
+        """Has what killed writers left half done finished where the state has connections to. Only for commands that hold the lock."""
+        registry = self.installed.registry
+        found = {address: attributes for record in snapshot.resources.values() for address, attributes in record.resolved.items()}
+        by_provider: dict[str, list[Resolved]] = {}
+        for address, attributes in found.items():
+            kind = block_type(address)
+            if kind in registry.types and registry.types[kind].kind is Kind.CONNECTION:
+                connection = Resolved(address=address, type=kind, attributes=attributes)
+                by_provider.setdefault(registry.provider_of[kind], []).append(connection)
+        for provider, connections in by_provider.items():
+            session = self._session(provider)
+            if isinstance(session, Recovering):
+                session.recover(connections)
 
     def observe(self, questions: Sequence[Question]) -> Mapping[str, Observation]:
         """Asks the systems, in parallel."""

@@ -52,6 +52,7 @@ def rollback(
         loaded = bench.load_state()
         if loaded.recovered.interrupted is not None:
             raise Failure(_interrupted())
+        bench.recover(loaded.snapshot)
         record = recorded(loaded.snapshot, address)
         driver = _restoring(bench.driver(record.provider, record.type), address)
         users = dict(_users(bench, loaded.snapshot, address))

@@ -31,6 +31,7 @@ def undrop(
         loaded = bench.load_state()
         if loaded.recovered.interrupted is not None:
             raise Failure(_interrupted())
+        bench.recover(loaded.snapshot)
         record = _chosen(bench, loaded.snapshot, wanted)
         driver = _reviving(bench, record)
         address = record.address

@@ -461,6 +461,15 @@ class SteeringConnections(Protocol):
         ...
 
 
+@runtime_checkable
+class Recovering(Protocol):
+    """A session that reaches a system through its files, and can finish what a writer that was killed left of them."""
+
+    def recover(self, connections: Sequence[Resolved]) -> None:
+        """Undoes half a write. Asked by commands that hold the lock, before they read; trouble is left to whatever reads next."""
+        ...
+
+
 class Verdict(StrEnum):
     OK = "ok"
     WARN = "warn"

@@ -7,11 +7,13 @@ from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
-from flareiac.sdk.references import References
+from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalog import canonical as catalog_canonical
 from flareiac_iceberg.catalog import schema as catalog_schema
 from flareiac_iceberg.catalog.connection import Connections
+from flareiac_iceberg.catalog.spec import SqliteCatalog, spec_of
+from flareiac_iceberg.catalog.sqlite import recover
 from flareiac_iceberg.data_table import schema as data_table_schema
 from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.functions import FUNCTIONS
@@ -89,6 +91,13 @@ class IcebergSession:
         from flareiac_iceberg.catalog.doctor import check_catalog
 
         return [check_catalog(item) for item in references.values() if item.type == "catalog"]
+
+    def recover(self, connections: Sequence[Resolved]) -> None:
+        """Has SQLite undo what a killed writer of a catalog's file left half done."""
+        for item in connections:
+            catalog = spec_of(item.address, item.attributes) if item.type == "catalog" else None
+            if isinstance(catalog, SqliteCatalog):
+                recover(catalog)
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """The tables that a pattern names. Raises ``Failure``."""

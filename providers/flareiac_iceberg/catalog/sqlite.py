@@ -1,5 +1,8 @@
-"""Reads the tables of a SQLite catalog. Never writes to its files: what a killed writer left half done is undone in a private copy."""
+"""Reads the tables of a SQLite catalog. Reading never writes to its files: what a killed writer left half done is undone in a private
+copy, or in its place by ``recover``, for commands that may write.
+"""
 
+import contextlib
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +18,7 @@ _BESIDE: Final = ("", "-journal", "-wal")
 """What holds the content of a database; the index of a write-ahead log (-shm) is made again from it."""
 _COPY: Final = "import shutil, sys\nfor place in sys.argv[2:]: shutil.copy(place, sys.argv[1])"
 _TRIES: Final = 10
+_ANY: Final = "SELECT count(*) FROM sqlite_master"
 _PRIMARY: Final = 0xFF
 """The part of an error code of SQLite that names its kind."""
 
@@ -37,6 +41,16 @@ def rows(catalog: SqliteCatalog, statement: str, *parameters: str) -> list[dict[
         if found is not None:
             return found
     raise last
+
+
+def recover(catalog: SqliteCatalog) -> None:
+    """Undoes what a killed writer left half done. What stands in the way is told by the next query."""
+    with contextlib.suppress(sqlite3.Error):
+        try:
+            _asked(catalog.database, _ANY, ())
+        except sqlite3.OperationalError as trouble:
+            if _needs_recovery(catalog.database, trouble):
+                _asked(catalog.database, _ANY, (), mode="rw")
 
 
 def _asked(database: Path, statement: str, parameters: tuple[str, ...], mode: str = "ro") -> list[dict[str, Data]]:
