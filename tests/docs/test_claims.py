@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer
 
@@ -45,7 +45,7 @@ def _commands() -> dict[str, set[str]]:
     """The options of each command, by its words."""
     found: dict[str, set[str]] = {}
 
-    def walk(words: str, command: click.Command) -> None:
+    def walk(words: str, command: Any) -> None:
         found[words] = {name.lstrip("-") for item in command.params for name in item.opts if name.startswith("-")}
         for name, inner in getattr(command, "commands", {}).items():
             walk(f"{words} {name}".strip(), inner)

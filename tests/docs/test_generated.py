@@ -17,6 +17,7 @@ from flareiac.sdk.documents import Topic
 from flareiac.sdk.schema import Block
 from flareiac_spark.documents import topics
 from tests.docs.pages import DOCS, ROOT, pages
+from tests.docs.picture import PICTURE, picture
 
 
 def exit_codes() -> str:
@@ -81,6 +82,10 @@ def test_the_reference_of_a_provider_is_generated_from_its_schemas(provider: str
 
 def test_the_page_of_functions_is_generated_from_the_functions() -> None:
     _check(DOCS / "functions.md", functions_page())
+
+
+def test_the_picture_of_a_plan_is_what_the_program_prints() -> None:
+    _check(PICTURE, picture())
 
 
 def test_what_a_refused_value_could_be_is_in_the_reference() -> None:

@@ -68,7 +68,7 @@ SCHEMA: Final = Block(
             type=ObjectType({"column": STRING, "delay": STRING}),
             description='How late rows may be: { column = "ts", delay = "10m" }.',
         ),
-        "bad_records": Attribute(type=_BAD_RECORDS, description='What becomes of records that can not be read: { action = "fail" }.'),
+        "bad_records": Attribute(type=_BAD_RECORDS, description='What happens to records that cannot be parsed: { action = "fail" }.'),
     },
     blocks={
         "files": NestedBlock(nesting=Nesting.SINGLE, block=FILES),
