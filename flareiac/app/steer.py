@@ -1,16 +1,34 @@
 """The use cases of ``stop``, ``start`` and ``restart``: by hand, on the recorded definition, under the lock."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
+from flareiac.app.plan import questions, streamed_from
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
+from flareiac.model.desired import Desired
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.provider import ApplyRequest, Kind, NotApplied, Outcome, Steer, Steering, SteeringConnections
+from flareiac.planning.make_plan import Inputs
+from flareiac.planning.started_by_hand import needed_by, refused_starts
+from flareiac.sdk.provider import (
+    ApplyRequest,
+    Kind,
+    NotApplied,
+    Outcome,
+    Present,
+    Question,
+    ReadRequest,
+    Starting,
+    Steer,
+    Steering,
+    SteeringConnections,
+)
 from flareiac.sdk.references import Resolved
 
 
@@ -59,6 +77,8 @@ def steer(
             session = bench.session(bench.installed.registry.provider_of[connection.type])
             if not isinstance(session, SteeringConnections):
                 raise Failure(_does_not_run(verb, address))
+            users = [item.address for item in snapshot.resources.values() if address in item.resolved]
+            prove(bench, snapshot, verb, users, by_name=False)
             return session.steer_connection(verb, connection, cancel, progress)
         outcome = _steered(bench, snapshot, verb, address, progress, cancel)
     if isinstance(outcome, NotApplied):
@@ -73,6 +93,7 @@ def _steered(
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Steering):
         raise Failure(_does_not_run(verb, address))
+    prove(bench, snapshot, verb, [address], by_name=True)
     request = ApplyRequest(
         key=digest([snapshot.lineage, snapshot.serial, verb.value, address]),
         address=address,
@@ -85,6 +106,45 @@ def _steered(
         progress=progress,
     )
     return driver.steer(verb, request)
+
+
+def prove(bench: Bench, snapshot: Snapshot, verb: Steer, addresses: Sequence[str], *, by_name: bool) -> None:
+    """A start by hand proves what a plan proves of the same definitions. Raises ``Failure`` with what would block the plan."""
+    if verb is Steer.STOP:
+        return
+    types = bench.installed.registry.types
+    drivers = {address: bench.driver(snapshot.resources[address].provider, snapshot.resources[address].type) for address in addresses}
+    able = {address: driver for address, driver in drivers.items() if isinstance(driver, Starting)}
+    if not able:
+        return
+    desired = _with_data(bench, needed_by(snapshot, types, frozenset(able)))
+    managed = [address for address in desired.resources if address in snapshot.resources]
+    observations = bench.observe(questions(desired, snapshot, managed, streamed_from(desired, types), cheap=False))
+    starting = {
+        address: found
+        for address, driver in able.items()
+        if (found := driver.starting(snapshot.resources[address].recorded(), observations[address], by_name=by_name)) is not None
+    }
+    inputs = Inputs(desired=desired, snapshot=snapshot, observations=observations, types=types, project=bench.project, time=time.time())
+    refused = refused_starts(inputs, starting) if starting else ()
+    if refused:
+        raise Failure(*refused)
+
+
+def _with_data(bench: Bench, desired: Desired) -> Desired:
+    """With what can be read as a stream of the tables of others, or why that is not known."""
+    resources, unread = dict(desired.resources), dict(desired.unread)
+    references = {address: item.resolved() for address, item in resources.items()}
+    for address, item in desired.resources.items():
+        if item.kind is Kind.DATA:
+            asked = ReadRequest(address=address, desired=item.attributes, recorded=None, references=references, cheap=False, history=True)
+            provider = bench.installed.registry.provider_of[item.address.type]
+            match bench.read_data(Question(provider=provider, type=item.address.type, request=asked)):
+                case Present(history=history):
+                    resources[address] = replace(item, history=history)
+                case Diagnostic() as why:
+                    unread[address] = why
+    return replace(desired, resources=resources, unread=unread)
 
 
 def _connection(bench: Bench, snapshot: Snapshot, address: str) -> Resolved | None:

@@ -451,6 +451,16 @@ class Steering(Protocol):
 
 
 @runtime_checkable
+class Starting(Protocol):
+    """A driver whose resources start by hand only where a plan would start them."""
+
+    def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
+        """The definition for which a plan is to be made before a start by hand; None if nothing would start. ``by_name``: this resource
+        was asked for, and not the connection that runs it."""
+        ...
+
+
+@runtime_checkable
 class SteeringConnections(Protocol):
     """A session whose connections run something of their own: an engine's application."""
 

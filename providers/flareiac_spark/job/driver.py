@@ -10,7 +10,17 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, ReadRequest, Recorded, Steer
+from flareiac.sdk.provider import (
+    Applied,
+    ApplyRequest,
+    NotApplied,
+    Observation,
+    Outcome,
+    ReadRequest,
+    Recorded,
+    Steer,
+    Unreadable,
+)
 from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
@@ -22,6 +32,7 @@ from flareiac_spark.job.analyse import analyse
 from flareiac_spark.job.asking import A_WHILE, Asking
 from flareiac_spark.job.code import publish
 from flareiac_spark.job.definition import by_folder, digest_of, spec_of
+from flareiac_spark.job.facts import decode
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
 from flareiac_spark.job.redirection import finish_redirected, redirected
@@ -127,6 +138,13 @@ class JobDriver:
         if self._applications.bring_up(engine, request.cancel, request.progress) is None:
             return NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
         return self._await_settled(request, recorded.attributes, wanted, recorded.identity)
+
+    def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
+        """See ``flareiac.sdk.provider.Starting``: as one that is started again by its block."""
+        if by_name or isinstance(observed, Unreadable) or decode(observed.identity).state == "running":
+            nonce = recorded.attributes["restart_nonce"] + 1
+            return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
+        return None
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
         if request.action == "delete":

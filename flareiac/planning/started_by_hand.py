@@ -1,0 +1,41 @@
+"""Would a plan let recorded resources start as they were recorded? Pure: the configuration has no part in it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity
+from flareiac.kernel.graph import closure
+from flareiac.model.desired import Desired
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.drifted import recorded_configuration
+from flareiac.planning.make_plan import Inputs
+from flareiac.planning.propose import Context, propose
+from flareiac.sdk.changes import Blocker
+from flareiac.sdk.provider import ResourceType
+
+
+def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: frozenset[str]) -> Desired:
+    """What was recorded of these resources and of everything that they refer to."""
+    whole = recorded_configuration(snapshot, types)
+    needed = closure(addresses, {address: item.dependencies for address, item in whole.resources.items()})
+    return replace(whole, resources={address: item for address, item in whole.resources.items() if address in needed})
+
+
+def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[Diagnostic, ...]:
+    """Why a plan would not start these definitions, by address: what blocks them, or what cannot be known of what they need."""
+    resources = {address: replace(inputs.desired.resources[address], attributes=found) for address, found in starting.items()}
+    desired = replace(inputs.desired, resources={**inputs.desired.resources, **resources})
+    context = Context(
+        desired=desired, snapshot=inputs.snapshot, types=inputs.types, project=inputs.project, observations=inputs.observations
+    )
+    planned, unplanned = propose(context, Diagnostics())
+    unknown = [item.diagnostic for item in unplanned.values() if item.diagnostic.severity is Severity.ERROR]
+    blocked = [_refusal(address, item) for address in starting if address in planned for item in planned[address].proposal.blockers]
+    return tuple(dict.fromkeys([*unknown, *blocked]))
+
+
+def _refusal(address: str, blocker: Blocker) -> Diagnostic:
+    ways = "".join(f"\n- {way}" for way in blocker.ways_out)
+    detail = f"A plan would not start it either. {blocker.why}" + (f"\nWays out, by an apply:{ways}" if ways else "")
+    return Diagnostic(code=blocker.code, severity=Severity.ERROR, summary=blocker.summary, detail=detail, address=address)

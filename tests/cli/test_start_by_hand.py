@@ -1,0 +1,177 @@
+"""``flareiac start`` and ``restart`` prove what a plan proves of the same definition. No JVM is needed: none is reached."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from flareiac.app.bench import Bench
+from flareiac.app.steer import prove
+from flareiac.applying.recording import Recording
+from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.kernel.graph import closure
+from flareiac.model.snapshot import ResourceRecord
+from flareiac.sdk.provider import Kind, Project, Steer
+from flareiac_spark.control import DesiredJob
+from flareiac_spark.engine.application import Applications
+from tests.iceberg.importing.shapes import catalog_of
+from tests.support.command_line import shell
+
+TABLES = """
+catalog "lake" {}
+engine "local" {}
+table "src" {
+  namespace = "n"
+  column "id" { type = "long" }
+}
+table "dst" {
+  namespace = "n"
+  column "id" { type = "long" }
+}
+stream "src" {
+  table { table = table.src }
+}
+checkpoint "r" {}
+"""
+JOB = """
+job "r" {
+  checkpoint = checkpoint.r
+  stopped    = true
+  input "src" { stream = stream.src }
+  step "s" { sql = "SELECT id FROM src" }
+  output "dst" { table = table.dst }
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "main.flare.hcl").write_text(TABLES)
+    with shell(tmp_path) as commands:
+        made = commands.flareiac("apply", "-auto-approve")
+    assert made.code == 0, made.text
+    (tmp_path / "main.flare.hcl").write_text(TABLES + JOB)
+    return tmp_path
+
+
+def record_job(project: Path, **identity: Any) -> None:
+    """Puts the declared job into the state, as an apply does that set it up stopped."""
+    bench = Bench(root=project)
+    loaded = bench.load_state()
+    resources = bench.load_configuration(loaded.snapshot, Diagnostics()).desired.resources
+    found = resources["job.r"]
+    needed = closure(found.dependencies, {address: item.dependencies for address, item in resources.items()})
+    record = ResourceRecord(
+        address="job.r",
+        type="job",
+        provider=found.provider,
+        attributes=found.attributes,
+        identity={"digest": "d", **identity},
+        dependencies=found.dependencies,
+        resolved={address: resources[address].attributes for address in needed if resources[address].kind is not Kind.MANAGED},
+    )
+    lease = bench.store.lock("test", timeout=1.0, on_wait=lambda _holder: None)
+    recording = Recording(bench.store, lease, loaded, "apply", clock=time.time, types=bench.installed.registry.types)
+    recording.begin("digest")
+    recording.succeed("1", "job.r", record)
+    recording.finish({})
+    lease.release()
+    want(project, loaded.snapshot.lineage, state="stopped")
+
+
+def want(project: Path, lineage: str, state: Any) -> None:
+    """The job among what should run."""
+    applications = Applications(Project(root=project, lineage=lineage))
+    control = applications.control(Bench(root=project).load_state().snapshot.resources["job.r"].attributes["application"])
+    job = DesiredJob(digest="d", spec={}, state=state)
+    control.update_desired(lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default")
+
+
+def commit(project: Path, commits: int, expired: int) -> None:
+    catalog = catalog_of(project)
+    table = catalog.load_table("n.src")
+    for number in range(commits):
+        table.append(pa.table({"id": pa.array([number], pa.int64())}))
+    table.maintenance.expire_snapshots().by_ids([item.snapshot_id for item in table.snapshots()][:expired]).commit()
+    catalog.close()
+
+
+def refusal(project: Path, *words: str) -> str:
+    """What a command says that must not start anything, in one line."""
+    with shell(project) as commands:
+        done = commands.flareiac(*words)
+    assert done.code == 1, done.text
+    assert not list(project.rglob("status.json")), "an application was started"
+    return " ".join(done.text.replace("│", " ").split())
+
+
+def proved(project: Path, address: str, *, by_name: bool) -> None:
+    bench = Bench(root=project)
+    try:
+        prove(bench, bench.load_state().snapshot, Steer.START, [address], by_name=by_name)
+    finally:
+        bench.close()
+
+
+@pytest.mark.parametrize("verb", ["start", "restart"])
+def test_rows_that_no_stream_can_read_stop_a_first_start_by_hand(project: Path, verb: str) -> None:
+    record_job(project)
+    commit(project, 15, 8)
+    said = refusal(project, verb, "job.r")
+    assert "FIK150" in said
+    assert "8 of 15 rows of table.src cannot be read as a stream" in said
+    assert 'start_from = "oldest_snapshot"' in said
+
+
+def test_an_engine_starts_only_what_may_start(project: Path) -> None:
+    record_job(project)
+    commit(project, 15, 8)
+    proved(project, "job.r", by_name=False)  # it is stopped, and stays so
+    want(project, Bench(root=project).load_state().snapshot.lineage, state="running")
+    assert "8 of 15 rows of table.src" in refusal(project, "start", "engine.local")
+
+
+def test_a_lost_checkpoint_stops_a_start_by_hand(project: Path) -> None:
+    record_job(project, queries={"dst": {"id": "6116a383-3254-46b6-be89-609df4e7c277", "run_id": "r"}})
+    assert "FIK060" in refusal(project, "start", "job.r")
+
+
+def test_a_damaged_checkpoint_stops_a_start_by_hand(project: Path) -> None:
+    record_job(project)
+    folder = project / ".flareiac/checkpoints/default/r/dst/g0001"
+    (folder / "commits").mkdir(parents=True)
+    (folder / "metadata").write_text(json.dumps({"id": "q"}))
+    (folder / "commits" / "0").write_text('v1\n{"nextBatchWatermarkMs":0}')
+    assert "FIK027" in refusal(project, "start", "job.r")
+
+
+def test_what_a_plan_would_start_is_not_held_up(project: Path) -> None:
+    record_job(project)
+    commit(project, 3, 0)
+    proved(project, "job.r", by_name=True)
+
+
+def test_nothing_is_asked_before_a_stop(project: Path) -> None:
+    record_job(project)
+    commit(project, 15, 8)
+    with shell(project) as commands:
+        done = commands.flareiac("stop", "job.r")
+    assert done.code == 0, done.text
+
+
+def test_refusals_are_those_of_the_plan(project: Path) -> None:
+    record_job(project)
+    commit(project, 15, 8)
+    (project / "main.flare.hcl").write_text((TABLES + JOB).replace("stopped    = true", "stopped    = false"))
+    with shell(project) as commands:
+        plan = commands.flareiac("plan", "-json-into=plan.json")
+    assert plan.code == 4, plan.text
+    changes = json.loads((project / "plan.json").read_text())["resource_changes"]
+    (blocked,) = [item["change"]["flareiac"]["blockers"] for item in changes if item["address"] == "job.r"]
+    with pytest.raises(Failure) as failure:
+        proved(project, "job.r", by_name=True)
+    assert [item.code for item in failure.value.diagnostics] == [item["code"] for item in blocked]
