@@ -15,6 +15,7 @@ from flareiac.applying.apply import Ports, Report, settle_open
 from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.maintain import Upkeep
 from flareiac.config.load import Configuration
+from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.model.desired import OutputValue
@@ -71,8 +72,7 @@ def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event],
     except OSError as trouble:
         raise Failure(
             error(
-                "FIS003",
-                "The state lock can not be taken",
+                codes.STATE_LOCK_UNAVAILABLE,
                 f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room or restore access first.",
             )
         ) from trouble
@@ -128,19 +128,15 @@ def _state_trouble() -> Iterator[None]:
     try:
         yield
     except Damaged as problem:
-        raise Failure(error("FIS001", "The state can not be read", f"{problem.where}: {problem.why}.")) from problem
+        raise Failure(error(codes.STATE_UNREADABLE, f"{problem.where}: {problem.why}.")) from problem
     except (Conflict, LockLost) as problem:
         raise Failure(
-            error(
-                "FIS004", "The state was changed by another process", f"{problem}. Run the command again; it plans with what is there now."
-            )
+            error(codes.STATE_CHANGED_MEANWHILE, f"{problem}. Run the command again; it plans with what is there now.")
         ) from problem
     except BrokenPipeError:
         raise  # about the output, not about the state
     except OSError as trouble:
-        raise Failure(
-            error("FIS005", "The state can not be written", f"{trouble.strerror or trouble}. Make room or restore access first.")
-        ) from trouble
+        raise Failure(error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. Make room or restore access first.")) from trouble
 
 
 def _ports(bench: Bench, lease: Lease, conduct: Conduct) -> Ports:

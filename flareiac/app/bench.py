@@ -15,6 +15,7 @@ from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration, ReadData
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
@@ -70,13 +71,12 @@ class Bench:
             loaded = load_state(self.store, str(self.root))
         except Damaged as problem:
             raise Failure(
-                error("FIS001", "The state can not be read", f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}")
+                error(codes.STATE_UNREADABLE, f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}")
             ) from problem
         except OSError as trouble:
             raise Failure(
                 error(
-                    "FIS002",
-                    "The state can not be reached",
+                    codes.STATE_UNREACHABLE,
                     f"{self.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Restore access to it first.",
                 )
             ) from trouble
@@ -109,11 +109,15 @@ class Bench:
         """A driver of an open provider; opens it when needed. Raises ``Failure``."""
         if provider not in self.installed.providers:
             raise Failure(
-                error("FIX012", f"The provider {provider!r} is not installed", "The state holds resources of it. Install its package.")
+                error(codes.PROVIDER_NOT_INSTALLED, f"The state holds resources of the provider {provider!r}. Install its package.")
             )
         if kind not in self.installed.registry.types:
-            why = f"The provider {provider!r} as it is installed does not know it. Install the version that the state was written with."
-            raise Failure(error("FIX014", f'The state holds a resource of the unknown type "{kind}"', why))
+            why = (
+                f'The installed version of the provider {provider!r} does not know the type "{kind}". Install the version that the '
+                "state was "
+                "written with."
+            )
+            raise Failure(error(codes.UNKNOWN_RECORDED_TYPE, why))
         return self._session(provider).driver(kind)
 
     def _session(self, provider: str) -> Session:
@@ -172,7 +176,7 @@ class Bench:
             case Present() as found:
                 return found
             case Missing(reason=reason):
-                return error("FIC060", f"{address} does not exist", f"A data block reads what others made, and {reason}.", address=address)
+                return error(codes.DATA_DOES_NOT_EXIST, f"{address} reads what others created, and {reason}.", address=address)
             case Unreadable(diagnostic=diagnostic):
                 return diagnostic
 
@@ -203,5 +207,5 @@ def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -
         if separator:
             found.append(Given(name=name.strip(), text=value, origin=f"-var {name.strip()}"))
         else:
-            diagnostics.error("FIX013", f"-var {text} gives no value", "Write -var name=value.")
+            diagnostics.error(codes.VARIABLE_ARGUMENT_WITHOUT_VALUE, f"-var {text} has no value. Write -var name=value.")
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.steer import recorded, references_of
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
@@ -28,7 +29,12 @@ def show(bench: Bench, address: str) -> Explained:
     record = recorded(snapshot, address)
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Explaining):
-        raise Failure(error("FIX022", f"{address} is no checkpoint", "Write the address of a checkpoint; a job's names its own."))
+        raise Failure(
+            error(
+                codes.NOT_A_CHECKPOINT,
+                f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job names its own.",
+            )
+        )
     holders: dict[str, Attributes] = {}
     for name in _holders(snapshot, address):
         holder = snapshot.resources[name]
@@ -58,7 +64,12 @@ def _collect(bench: Bench, address: str | None, *, dry_run: bool) -> dict[str, t
             holders: dict[str, Recorded] = {each: snapshot.resources[each].recorded() for each in _holders(snapshot, name)}
             found[name] = tuple(driver.collect(name, record.recorded(), holders, dry_run=dry_run))
         elif address is not None:
-            raise Failure(error("FIX022", f"{address} is no checkpoint", "Write the address of a checkpoint; a job's names its own."))
+            raise Failure(
+                error(
+                    codes.NOT_A_CHECKPOINT,
+                    f"{address} is not a checkpoint. Write the address of a checkpoint; the block of a job names its own.",
+                )
+            )
     return found
 
 

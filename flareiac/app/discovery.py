@@ -6,6 +6,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from flareiac.config.registry import Registry
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Function, Provider, ResourceType
 from flareiac.sdk.state import StateBackend
@@ -42,7 +43,10 @@ def installed() -> Installed:
 def _once(name: str, known: Mapping[str, object], provider: str) -> None:
     if name in known:
         raise Failure(
-            error("FIX010", f"Two providers offer {name!r}", f"The second is {provider}. Uninstall one of the packages that bring them.")
+            error(
+                codes.NAME_OFFERED_TWICE,
+                f"{name!r} is offered twice, the second time by {provider}. Uninstall one of the packages that bring them.",
+            )
         )
 
 
@@ -52,4 +56,9 @@ def state_backend(name: str) -> StateBackend:
         if entry.name == name:
             backend: StateBackend = entry.load()()
             return backend
-    raise Failure(error("FIX011", f"There is no state backend {name!r}", "Install the package that brings it, or use the local one."))
+    raise Failure(
+        error(
+            codes.STATE_BACKEND_NOT_INSTALLED,
+            f"No installed package brings the state backend {name!r}. Install the package that does, or use the local one.",
+        )
+    )

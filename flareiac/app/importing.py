@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from flareiac.app.bench import Bench
 from flareiac.config.load import Configuration
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
@@ -48,7 +49,10 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
     parsed = parse_address(address)
     if parsed is None or parsed.module:
         raise Failure(
-            error("FIX040", f'"{address}" is no address', 'Write a block type and a name, such as table.orders or table.orders["eu"].')
+            error(
+                codes.INVALID_ADDRESS,
+                f'"{address}" is not an address. Write a block type and a name, such as table.orders or table.orders["eu"].',
+            )
         )
     diagnostics = Diagnostics()
     snapshot = bench.load_state().snapshot
@@ -56,12 +60,17 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
     if address in snapshot.resources:
-        raise Failure(error("FIX041", f"{address} is in the state already", "There is nothing to import: plan shows what differs."))
+        raise Failure(error(codes.ALREADY_IN_STATE, f"There is nothing to import for {address}: plan shows what differs."))
     if address in configuration.desired.resources:
         return _report(configuration, diagnostics, [_import_block(address, thing_id)], [address], ())
     if parsed.key is not None:
         why = "Its block must be there, with count or for_each: import can not guess how its instances are made."
-        raise Failure(error("FIX042", f"{address} is not declared", f"{why}{did_you_mean(address, configuration.desired.resources)}"))
+        raise Failure(
+            error(
+                codes.IMPORT_TARGET_NOT_DECLARED,
+                f"{address} is one instance of a block. {why}{did_you_mean(address, configuration.desired.resources)}",
+            )
+        )
     thing = _only(_look(bench, configuration.desired, thing_id, exact=True), address, parsed.type)
     blocks = [_labelled(thing, parsed.name), _import_block(address, thing_id)]
     return _report(configuration, diagnostics, blocks, [address], ())
@@ -97,13 +106,13 @@ def _look(bench: Bench, desired: Desired, pattern: str, *, exact: bool) -> Seque
                 return session.importable(request)
         finally:
             session.close()
-    raise Failure(error("FIX043", "Nothing can be imported", "No installed provider can write blocks for what is there."))
+    raise Failure(error(codes.NOTHING_CAN_IMPORT, "No installed provider can write blocks for what is there."))
 
 
 def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
     thing = found[0]
     if isinstance(thing, LeftOut):
-        raise Failure(error("FIX044", f"{thing.id} can not become {address}", thing.why))
+        raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, f"{thing.id} cannot become {address}: {thing.why}"))
     if thing.block.type != kind:
         raise Failure(_other_kind(thing, address, kind))
     return thing
@@ -111,9 +120,9 @@ def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Imp
 
 def _other_kind(thing: Importable, address: str, kind: str) -> Diagnostic:
     return error(
-        "FIX044",
-        f"{thing.id} can not become {address}",
-        f"It is a {thing.block.type}, not a {kind}. For another type write the {kind} block yourself; import then writes the import block.",
+        codes.IMPORT_OF_ANOTHER_KIND,
+        f"{thing.id} is a {thing.block.type}, and {address} is a {kind}. To import it as a {kind}, write the {kind} block yourself; "
+        "import then writes the import block.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from flareiac.app.bench import Bench
 from flareiac.app.steer import recorded, references_of
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.snapshot import Snapshot
@@ -23,5 +24,5 @@ def row(bench: Bench, snapshot: Snapshot, address: str) -> Attributes:
     record = recorded(snapshot, address)
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
-        raise Failure(error("FIX021", f"{address} does not run", "Only jobs have a status and a log."))
+        raise Failure(error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log."))
     return driver.inspect(address, record.recorded(), references_of(snapshot, record))

@@ -10,6 +10,7 @@ from flareiac.app.known_figures import known_figures, remember
 from flareiac.applying.recording import Loaded
 from flareiac.applying.settle import foresee
 from flareiac.config.load import Configuration
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.sources import Source
@@ -103,10 +104,9 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
     holder = bench.store.lock_info()
     if holder is not None:
         diagnostics.warning(
-            "FIP003",
-            "Another command is at work",
-            f"{holder.owner} on {holder.host} has been at it ({holder.operation}) with process {holder.pid}. This plan shows what is there "
-            "meanwhile; make another one when it has ended.",
+            codes.COMMAND_RUNNING,
+            f"{holder.owner} on {holder.host} runs {holder.operation} with process {holder.pid}. This plan shows what exists at this "
+            "moment; plan again when that command has ended.",
         )
         return loaded
     if request.refresh is Refresh.NONE:
@@ -115,7 +115,7 @@ def _resumed(bench: Bench, loaded: Loaded, request: PlanRequest, diagnostics: Di
     try:
         found = foresee(interrupted, loaded.snapshot, bench.driver, bench.installed.registry.types)
     except Failure as failure:
-        why = f" What it did is not known now: {failure.diagnostics[0].summary}."
+        why = f" What it did is not known now: {failure.diagnostics[0].line}"
         _warn_of_interruption(interrupted, why, diagnostics)
         return loaded
     done = ", ".join(f"{address} ({verb})" for address, verb in found.done)
@@ -127,8 +127,7 @@ def _warn_of_interruption(interrupted: Interrupted, found: str, diagnostics: Dia
     addresses = sorted({str(item.operation["address"]) for item in interrupted.open.values()})
     at = f" while it worked on {', '.join(addresses)}" if addresses else ""
     diagnostics.warning(
-        "FIP003",
-        "The last apply was interrupted",
+        codes.APPLY_INTERRUPTED,
         f"It ended{at} before it could record the result.{found} The next apply first finds out, by reading, what was done, and records "
         "it; applying its plan file again resumes it.",
     )
@@ -137,9 +136,8 @@ def _warn_of_interruption(interrupted: Interrupted, found: str, diagnostics: Dia
 def _warn_of_torn_record(loaded: Loaded, diagnostics: Diagnostics) -> None:
     if loaded.torn:
         diagnostics.warning(
-            "FIP004",
-            "The last record of the journal was cut off",
-            "A crash or a full disk cut it; what it was about is found out by reading. Nothing else is lost.",
+            codes.JOURNAL_CUT_OFF,
+            "A crash or a full disk cut it off. What it was about is found out by reading; nothing else is lost.",
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.plan import questions, streamed_from
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
@@ -37,7 +38,7 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
     record = snapshot.resources.get(address)
     if record is None:
         hint = did_you_mean(address, {*snapshot.resources, *(each for item in snapshot.resources.values() for each in item.resolved)})
-        raise Failure(error("FIX020", f"The state holds no {address}", f"flareiac state list shows what it holds.{hint}"))
+        raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. flareiac state list shows what it holds.{hint}"))
     return record
 
 
@@ -159,4 +160,4 @@ def _connection(bench: Bench, snapshot: Snapshot, address: str) -> Resolved | No
 
 
 def _does_not_run(verb: Steer, address: str) -> Diagnostic:
-    return error("FIX021", f"{address} does not run", f"Only what runs can be asked to {verb.value}: jobs, and engines that jobs use.")
+    return error(codes.DOES_NOT_RUN, f"{address} cannot be asked to {verb.value}. Only what runs can: jobs, and engines that jobs use.")

@@ -41,7 +41,7 @@ def _answers(bench: Bench, asked: list[tuple[Surveying, SurveyRequest]]) -> Mapp
             try:
                 found[address] = answer.result(timeout=TIMEOUT)
             except Failure as failure:
-                found[address] = {"trouble": f"{failure.diagnostics[0].summary}: {failure.diagnostics[0].detail}"}
+                found[address] = {"trouble": failure.diagnostics[0].line}
             except FutureTimeout:
                 found[address] = {"trouble": silence(address, TIMEOUT).detail}
             except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others

@@ -12,6 +12,7 @@ from flareiac.app.bench import Bench
 from flareiac.app.steer import recorded, references_of
 from flareiac.applying.recording import Loaded, Recording
 from flareiac.applying.requests import encode_request
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
@@ -79,7 +80,9 @@ def rollback(
 
 def _restoring(driver: Driver, address: str) -> Restoring:
     if not isinstance(driver, Restoring):
-        raise Failure(error("FIX024", f"{address} keeps no earlier states", "Only tables do: write the address of a table."))
+        raise Failure(
+            error(codes.KEEPS_NO_EARLIER_STATES, f"{address} cannot be rolled back. Only tables can: write the address of a table.")
+        )
     return driver
 
 
@@ -113,9 +116,9 @@ def _running(address: str, holder: str, relation: Relation, phase: str) -> Diagn
         else "It reads on from snapshots that the table would no longer have, and could not go on."
     )
     return error(
-        "FIX025",
-        f"{holder} {relation} {address} and has not stopped ({phase})",
-        f"{why} Nothing was changed. Stop it first: flareiac stop {holder}, or stopped = true in its block and an apply.",
+        codes.TABLE_IN_USE,
+        f"{holder} {relation} {address} and has not stopped ({phase}). {why} Nothing was changed. Stop it first: flareiac stop "
+        f"{holder}, or stopped = true in its block and an apply.",
         address=holder,
     )
 
@@ -147,7 +150,7 @@ def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecor
         raise Failure(*failure.diagnostics, _unknown(record.address)) from failure
     with _unwritten("What was done to the table is found out by the next apply; make room or restore access first."):
         if isinstance(outcome, NotApplied):
-            recording.fail(operation, record.address, outcome.diagnostics[0].summary, None)
+            recording.fail(operation, record.address, outcome.diagnostics[0].line, None)
         else:
             recording.succeed(operation, record.address, replace(record, identity=outcome.identity))
         recording.finish(loaded.snapshot.outputs)
@@ -162,7 +165,7 @@ def _unwritten(consequence: str) -> Iterator[None]:
         yield
     except OSError as trouble:
         why = f"{trouble.strerror or trouble}. {consequence}"
-        raise Failure(error("FIX026", "The rollback could not be recorded", why)) from trouble
+        raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble
 
 
 def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
@@ -181,16 +184,15 @@ def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
 
 def _unknown(address: str) -> Diagnostic:
     return error(
-        "FIX028",
-        f"Whether {address} was set back is not known",
-        "The catalog was asked to, did not confirm it and can not be read. Run flareiac apply once it answers, which finds out.",
+        codes.ROLLBACK_NOT_CONFIRMED,
+        f"The catalog was asked to roll {address} back, did not confirm it and cannot be read. Run flareiac apply once it answers, "
+        "which finds out.",
         address=address,
     )
 
 
 def _interrupted() -> Diagnostic:
     return error(
-        "FIX027",
-        "The last apply was interrupted",
+        codes.APPLY_INTERRUPTED,
         "What it did to the table is not known yet. Run flareiac apply first, which finds out, and then this command again.",
     )

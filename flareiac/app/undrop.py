@@ -12,6 +12,7 @@ from flareiac.app.bench import Bench
 from flareiac.app.steer import references_of
 from flareiac.applying.recording import Loaded, Recording, encode_state
 from flareiac.applying.requests import encode_request
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
@@ -70,11 +71,10 @@ def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[E
 
 
 def _not_dropped(wanted: str, known: Collection[str], *, recorded: bool) -> Diagnostic:
-    names = ", ".join(known) or "nothing"
-    why = f"The state keeps of what was dropped: {names}.{did_you_mean(wanted, known)} Nothing was changed."
+    why = f"{_known_as(wanted, known)} Nothing was changed."
     if recorded:
         why += ' To have it forgotten with its table left as it is, apply on_destroy = "retain" and remove its block.'
-    return error("FIX066", f"Nothing that was dropped is known as {wanted}", why)
+    return error(codes.NOT_KNOWN_AS_DROPPED, why)
 
 
 def _chosen(bench: Bench, snapshot: Snapshot, wanted: str) -> ResourceRecord:
@@ -102,8 +102,8 @@ def _parts(wanted: str) -> tuple[str, str]:
 def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Reviving):
-        why = f"What is deleted of the kind {record.type} is gone."
-        raise Failure(error("FIX060", f"{record.address} can not be brought back", why))
+        why = f"{record.address} cannot be brought back: what is deleted of the type {record.type} is gone."
+        raise Failure(error(codes.CANNOT_BE_REVIVED, why))
     return driver
 
 
@@ -129,19 +129,19 @@ def _now(bench: Bench, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict
 def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     same = (item.exact_name for item in gone if item.address == _parts(wanted)[0])
     names = list(dict.fromkeys([*(item.address for item in gone), *same]))
-    why = (
-        f"The state keeps what a destroyed resource needs to come back, and has: {', '.join(names) or 'nothing'}."
-        f"{did_you_mean(wanted, names)} A purged table is gone for good."
-    )
-    return error("FIX061", f"Nothing that was dropped is known as {wanted}", why)
+    return error(codes.NOT_KNOWN_AS_DROPPED, f"{_known_as(wanted, names)} A purged table is gone for good.")
+
+
+def _known_as(wanted: str, known: Collection[str]) -> str:
+    others = f"what it keeps of dropped resources: {', '.join(known)}" if known else "it keeps nothing of dropped resources"
+    return f"The state has no dropped {wanted}; {others}.{did_you_mean(wanted, known)}"
 
 
 def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     way = f" An earlier one is known: once {address} is dropped, flareiac undrop {gone[-1].exact_name} brings it back." if gone else ""
     return error(
-        "FIX062",
-        f"{address} is not dropped",
-        f"It is recorded in the state, and it is there. Nothing was changed.{way}",
+        codes.NOT_DROPPED,
+        f"{address} is recorded in the state, and it exists. Nothing was changed.{way}",
         address=address,
     )
 
@@ -165,7 +165,7 @@ def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecor
     outcome = driver.revive(request)
     with _unwritten("Whether it is back is found out by the next apply; make room or restore access first."):
         if isinstance(outcome, NotApplied):
-            recording.fail(operation, record.address, outcome.diagnostics[0].summary, None)
+            recording.fail(operation, record.address, outcome.diagnostics[0].line, None)
         else:
             recording.succeed(operation, record.address, replace(record, attributes=outcome.attributes, identity=outcome.identity))
         recording.finish(loaded.snapshot.outputs)
@@ -179,12 +179,11 @@ def _unwritten(consequence: str) -> Iterator[None]:
     try:
         yield
     except OSError as trouble:
-        raise Failure(error("FIX063", "The state could not be written", f"{trouble.strerror or trouble}. {consequence}")) from trouble
+        raise Failure(error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. {consequence}")) from trouble
 
 
 def _interrupted() -> Diagnostic:
     return error(
-        "FIX064",
-        "The last apply was interrupted",
+        codes.APPLY_INTERRUPTED,
         "What it did is not known yet. Run flareiac apply first, which finds out, and then this command again.",
     )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from flareiac.app.bench import Bench
 from flareiac.applying.maintain import Asked
 from flareiac.applying.requests import references_of
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
@@ -108,4 +109,4 @@ def _question(record: ResourceRecord, references: References, itself: bool) -> Q
 def _not_there(address: str, observed: Observation | None) -> Diagnostic:
     if isinstance(observed, Unreadable):
         return observed.diagnostic.at(address=address)
-    return error("FIA022", f"{address} is gone", "It was there when the plan was made; flareiac plan shows what is now.", address=address)
+    return error(codes.RESOURCE_GONE, f"{address} existed when the plan was made; flareiac plan shows what exists now.", address=address)

@@ -11,6 +11,7 @@ from flareiac.applying.recording import Loaded, Recording, load
 from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.settle import settle
 from flareiac.applying.staleness import Moved, moved
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
@@ -153,8 +154,7 @@ def _finish(
         final = recording.finish(values)
     except OSError as trouble:
         lost = error(
-            "FIA012",
-            "The final state could not be written",
+            codes.FINAL_STATE_NOT_WRITTEN,
             f"{trouble.strerror or trouble}. Every result is in the journal all the same: make room or restore access, and the next "
             "command reads it from there.",
         )
@@ -181,8 +181,7 @@ def _foreign(plan: Plan, snapshot: Snapshot) -> Diagnostic | None:
     if plan.lineage == snapshot.lineage:
         return None
     return error(
-        "FIA001",
-        "The plan belongs to another state",
+        codes.PLAN_OF_ANOTHER_STATE,
         f"It was made against the state {plan.lineage}; this one is {snapshot.lineage}. Make a new plan here.",
     )
 

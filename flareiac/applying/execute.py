@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.recording import Recording
 from flareiac.applying.requests import encode_request, record_of, request_for
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
@@ -219,7 +220,7 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
     recording.intend(operation.id, encode_request(request, resource))
     outcome = asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
     if isinstance(outcome, NotApplied):
-        text = "; ".join(item.summary for item in outcome.diagnostics)
+        text = "; ".join(item.line for item in outcome.diagnostics)
         recording.fail(operation.id, resource.address, text, record_of(resource, outcome, request, execution.types))
         raise (_Restored if outcome.restored else Failure)(*outcome.diagnostics)
     nothing = operation.verb is Verb.QUIESCE or (operation.verb is Verb.DELETE and not outcome.revivable)
@@ -306,17 +307,15 @@ def _identities(recording: Recording) -> Callable[[str], Attributes]:
 def _provider_bug(provider: str, bug: Exception) -> Diagnostic:
     what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
     return error(
-        "FIA013",
-        f"The provider {provider} failed unexpectedly",
-        f"{what.strip()}. This is a bug of the provider, not of your configuration; please report it together with the output under "
-        "FLAREIAC_DEBUG=1. What was done is found out by reading: run flareiac plan to see it.",
+        codes.PROVIDER_FAILED,
+        f"The provider {provider} raised {what.strip()}. This is a bug of the provider, not of your configuration; please report it "
+        "together with the output under FLAREIAC_DEBUG=1. What was done is found out by reading: run flareiac plan to see it.",
     )
 
 
 def _lock_lost(text: str) -> Diagnostic:
     return error(
-        "FIA010",
-        "The state lock was lost",
+        codes.STATE_LOCK_LOST,
         f"Another process took it over, so nothing more is started and nothing more is recorded ({text}). Run flareiac plan to see what "
         "was done, and apply again.",
     )
@@ -324,8 +323,7 @@ def _lock_lost(text: str) -> Diagnostic:
 
 def _state_trouble(address: str, trouble: OSError) -> Diagnostic:
     return error(
-        "FIA011",
-        "The state could not be written",
+        codes.STATE_NOT_WRITTEN,
         f"While working on {address}: {trouble.strerror or trouble}. Make room or restore access, then apply again: the journal says what "
         "was begun, and it is settled by reading.",
         address=address,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.recording import Recording
 from flareiac.applying.requests import decode_request, encode_request
+from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
@@ -58,7 +59,7 @@ def maintain(task: Task) -> tuple[str, ...]:
     address, recording = task.resource.address, task.recording
     record = recording.record(address)
     if record is None:
-        raise Failure(error("FIA020", f"{address} is not recorded", "Only what is recorded is maintained.", address=address))
+        raise Failure(error(codes.NOT_IN_STATE, f"{address} is not recorded, and only what is recorded is maintained.", address=address))
     asked = Asked(plan=task.plan, resource=task.resource, name=task.operation.duty, request=task.request, snapshot=recording.snapshot)
     duty = task.upkeep.decide(asked)
     if duty is None or not duty.due or duty.work is None:
@@ -69,12 +70,12 @@ def maintain(task: Task) -> tuple[str, ...]:
     try:
         done = task.upkeep.perform(wanted)
     except Failure as failure:
-        recording.fail(task.operation.id, address, "; ".join(item.summary for item in failure.diagnostics), None)
+        recording.fail(task.operation.id, address, "; ".join(item.line for item in failure.diagnostics), None)
         raise
     judgement = _weighed(task.operation.id, record, duty, done, recording, task.types, task.upkeep)
     if any(item.severity is Severity.ERROR for item in judgement.diagnostics):
         raise Failure(*judgement.diagnostics)
-    notes = tuple(f"{item.summary}. {item.detail}" for item in judgement.diagnostics)
+    notes = tuple(item.line for item in judgement.diagnostics)
     return (*judgement.messages, *notes, *((f"{duty.name} had been done before this",) if done.found else ()))
 
 
@@ -141,9 +142,9 @@ def _weighed(
         "result": dict(done.result),
     }
     wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
-    kept = replace(record, upkeep={**record.upkeep, duty.name: {**run, **({"failed": wrong[0].summary} if wrong else {})}})
+    kept = replace(record, upkeep={**record.upkeep, duty.name: {**run, **({"failed": wrong[0].line} if wrong else {})}})
     if wrong:
-        recording.fail(operation_id, record.address, wrong[0].summary, kept)
+        recording.fail(operation_id, record.address, wrong[0].line, kept)
     else:
         recording.succeed(operation_id, record.address, kept)
     return judgement
@@ -154,9 +155,9 @@ def _perform_request(request: ApplyRequest, record: ResourceRecord, duty: Duty) 
     references = request.references
     performer = references.get(duty.performer.address) if duty.performer is not None else None
     if performer is None:
-        named = duty.performer.address if duty.performer is not None else "nothing"
-        why = f"{duty.name} names {named} as what carries it out, and the configuration has no such block. Declare an engine."
-        raise Failure(error("FIA021", f"Nothing can carry out {duty.name} of {record.address}", why, address=record.address))
+        named = f"{duty.performer.address}, which is not declared" if duty.performer is not None else "an engine, and it names none"
+        why = f"{duty.name} of {record.address} is carried out by {named}. Declare an engine."
+        raise Failure(error(codes.MAINTENANCE_WITHOUT_ENGINE, why, address=record.address))
     return PerformRequest(
         key=duty.id,
         subject=Resolved(address=record.address, type=record.type, attributes=record.attributes, identity=record.identity),

@@ -112,6 +112,6 @@ def _settle_duty(
         recording.fail(operation_id, address, "interrupted; what is left to do is still due", None)
         emit(Note(message=f"{address}: what came of {name} when the apply was interrupted is not known; what is left to do is still due."))
         return False
-    told = (*judgement.messages, *(f"{item.summary}. {item.detail}" for item in judgement.diagnostics))
+    told = (*judgement.messages, *(item.line for item in judgement.diagnostics))
     emit(Note(message=f"{address}: {name} was done although the apply was interrupted; recorded. {'; '.join(told)}"))
     return not any(item.severity is Severity.ERROR for item in judgement.diagnostics)

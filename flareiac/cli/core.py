@@ -30,6 +30,7 @@ from flareiac.cli.options import (
     VariableFiles,
     Variables,
 )
+from flareiac.kernel import codes
 
 if TYPE_CHECKING:
     from flareiac.app.apply import ApplyReport, Conduct
@@ -268,7 +269,7 @@ def output(
     outputs = Bench(root=terminal.CURRENT.root).load_state().snapshot.outputs
     if name is not None and name not in outputs:
         hint = f"{did_you_mean(name, outputs)} Outputs are recorded by apply; flareiac output lists them."
-        raise Failure(error("FIX022", f'The state holds no output "{name}"', hint.strip()))
+        raise Failure(error(codes.OUTPUT_NOT_FOUND, f'The state holds no output "{name}".{hint}'))
     if raw and name is None:
         raise typer.BadParameter("-raw needs the name of one output.")
     chosen = outputs if name is None else {name: outputs[name]}
@@ -276,7 +277,7 @@ def output(
         value = outputs[name].value
         if not isinstance(value, str | int | float):
             why = "It is sensitive: the state does not hold it." if outputs[name].sensitive else f"Use flareiac output -json {name}."
-            raise Failure(error("FIX023", f'The output "{name}" is no single text or number', why))
+            raise Failure(error(codes.OUTPUT_NOT_RAW, f'The output "{name}" cannot be printed with -raw. {why}'))
         terminal.out_as_is(json.dumps(value) if isinstance(value, bool) else str(value))
     elif as_json:
         whole = outputs_json(chosen)
@@ -353,8 +354,8 @@ def _save(made: "Plan", out: str | None, json_into: str | None, bench: "Bench") 
         try:
             _write_private(bench.root / name, content)
         except OSError as trouble:
-            why = f"{trouble.strerror or trouble}. The plan was not saved; give another place, or make room there."
-            raise Failure(error("FIX030", f"{name} cannot be written", why)) from trouble
+            why = f"{name}: {trouble.strerror or trouble}. The plan was not saved; give another place, or make room there."
+            raise Failure(error(codes.FILE_NOT_WRITTEN, why)) from trouble
 
 
 def _write_private(path: Path, content: bytes) -> None:
@@ -414,12 +415,12 @@ def _read_plan(file: str) -> "Plan":
         content = path.read_bytes()
         return decode_plan(content, file, str(terminal.CURRENT.root))
     except FileNotFoundError as trouble:
-        why = f"{trouble.strerror}. flareiac plan -out={file} makes it."
-        raise Failure(error("FIX031", f"{file} cannot be read", why)) from trouble
+        why = f"{file}: {trouble.strerror}. flareiac plan -out={file} creates it."
+        raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from trouble
     except OSError as trouble:
-        raise Failure(error("FIX031", f"{file} cannot be read", f"{trouble.strerror or trouble}.")) from trouble
+        raise Failure(error(codes.PLAN_FILE_UNREADABLE, f"{file}: {trouble.strerror or trouble}.")) from trouble
     except Damaged as problem:
-        raise Failure(error("FIX032", f"{file} cannot be used as a plan", f"{problem.why}. {_instead_of(file, content)}")) from problem
+        raise Failure(error(codes.NOT_A_PLAN_FILE, f"{file}: {problem.why}. {_instead_of(file, content)}")) from problem
 
 
 def _instead_of(file: str, content: bytes) -> str:

@@ -8,6 +8,7 @@ import typer
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.options import VariableFiles, Variables
+from flareiac.kernel import codes
 
 if TYPE_CHECKING:
     from flareiac.app.importing import Imported
@@ -59,10 +60,10 @@ def _new_file(out: str) -> Path:
     path = terminal.CURRENT.root / out
     if not out.endswith(SUFFIX):
         why = f"Configuration is read from files whose names end in {SUFFIX}."
-        raise Failure(error("FIX045", f"{out} would not be read", f"{why} Write for example -out=imported{SUFFIX}."))
+        raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} Write for example -out=imported{SUFFIX}."))
     if path.exists() or path.is_symlink():
         raise Failure(
-            error("FIX046", f"{out} exists", "import never writes over a file. Choose another name, or move the file away first.")
+            error(codes.FILE_EXISTS, f"{out} exists, and import never overwrites a file. Choose another name, or move the file away first.")
         )
     return path
 
@@ -88,7 +89,7 @@ def _hand_out(found: "Imported", target: Path | None) -> int:
         with target.open("x", encoding="utf-8") as stream:
             stream.write(content)
     except OSError as trouble:
-        raise Failure(error("FIX047", f"{target.name} can not be written", f"{trouble.strerror or trouble}.")) from trouble
+        raise Failure(error(codes.FILE_NOT_WRITTEN, f"{target.name}: {trouble.strerror or trouble}.")) from trouble
     count = len(found.addresses)
     terminal.out(
         f"Wrote {count} import{'' if count == 1 else 's'} to {target.name}. Next: flareiac plan shows them, flareiac apply adopts them."

@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from flareiac.cli import terminal
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.signals import SignalRelay
 from flareiac.sdk.state import LockHeld
@@ -107,7 +108,7 @@ def _complain_of_usage(problem: TyperException, arguments: Sequence[str]) -> Non
         terminal.say(text)  # a group without a command: the whole help
         return
     if _wants_json(arguments):
-        _fail([error("FIX029", "Wrong usage", text)], arguments, ExitCode.USAGE)
+        _fail([error(codes.WRONG_USAGE, text)], arguments, ExitCode.USAGE)
         return
     terminal.say(f"Error: {text}")
     terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
@@ -147,8 +148,7 @@ def _unvouched(problem: Exception) -> Diagnostic | None:
         return None
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
-        "FIS001",
-        "The state cannot be understood",
+        codes.STATE_UNREADABLE,
         f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and a part of it has the wrong "
         f"shape ({what}). Put back the newest intact snapshot from the history directory beside it, or restore it from a backup.",
     )
@@ -160,8 +160,7 @@ def _bug(problem: Exception) -> Diagnostic:
     place = traceback.extract_tb(problem.__traceback__)[-1]
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
-        "FIX099",
-        "This is a bug in FlareIaC",
+        codes.BUG,
         f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in the state, and what it "
         "had begun is settled by the next one. Please report this together with the output under FLAREIAC_DEBUG=1.",
     )
@@ -172,8 +171,7 @@ def _held(held: LockHeld) -> Diagnostic:
 
     until = dt.datetime.fromtimestamp(info.expires, dt.UTC).strftime("%H:%M:%S UTC")
     return error(
-        "FIS010",
-        "The state is locked",
+        codes.STATE_LOCKED,
         f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until} unless renewed). Wait for it "
         "with -lock-timeout=60s; plan and drift need no lock.",
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.sources import Source
 from flareiac.render.value_text import visible
@@ -69,7 +70,7 @@ def _write(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as trouble:
-        raise Failure(error("FIX033", "The output cannot be written", f"Standard output: {trouble.strerror or trouble}.")) from trouble
+        raise Failure(error(codes.OUTPUT_NOT_WRITTEN, f"{trouble.strerror or trouble}.")) from trouble
 
 
 def say(text: str) -> None:

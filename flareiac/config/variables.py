@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flareiac.config.shape import check_shape
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import (
     ANY,
@@ -189,7 +189,7 @@ def _written(
     value = evaluate(expression, scope, found) if expression else None
     if not found.has_errors:
         return value
-    reason = "The variable is sensitive, so that the reason is not shown." if sensitive else _reason(next(iter(found)))
+    reason = "The variable is sensitive, so that the reason is not shown." if sensitive else next(iter(found)).line
     example = f"{name}={_example(wanted)}"
     diagnostics.error(
         "FIC025",
@@ -198,10 +198,6 @@ def _written(
         subject=block.header_span,
     )
     return None
-
-
-def _reason(problem: Diagnostic) -> str:
-    return f"{problem.summary}: {problem.detail}" if problem.detail else f"{problem.summary}."
 
 
 def _example(wanted: Type) -> str:

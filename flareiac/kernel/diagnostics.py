@@ -50,6 +50,11 @@ class Diagnostic:
     cancelled: bool = False
     hide_source: bool = False
 
+    @property
+    def line(self) -> str:
+        """All of it as one paragraph, for what has no room for a box."""
+        return f"{self.summary}: {self.detail}" if self.detail else f"{self.summary}."
+
     def at(self, *, subject: Span | None = None, address: str | None = None) -> "Diagnostic":
         """The same complaint with a place, where it had none."""
         return replace(self, subject=self.subject or subject, address=self.address or address)
@@ -138,7 +143,7 @@ class Failure(Exception):
     """The world's trouble, already told as diagnostics: raised by adapters, caught once where a command ends or a node fails."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
-        super().__init__("; ".join(item.summary for item in diagnostics))
+        super().__init__("; ".join(item.line for item in diagnostics))
         self.diagnostics = diagnostics
 
 

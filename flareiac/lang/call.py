@@ -54,7 +54,7 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
             return boolean(not diagnostics.has_errors).with_sensitive(not diagnostics.has_errors and contains_sensitive(value))
         if not diagnostics.has_errors:
             return value
-        trouble.extend(f"{item.summary}: {item.detail}" for item in diagnostics)
+        trouble.extend(item.line for item in diagnostics)
     return evaluator.fail(expr, "FIL122", "No argument of try() could be evaluated", " ".join(trouble[:4]))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -12,19 +13,19 @@ from flareiac.sdk.references import Resolved
 
 _EXCLUSIVE = {
     Relation.REAL_NAME: (
-        "FIP010",
+        codes.SAME_OBJECT,
         "are the same object",
         "Each object belongs to one resource: change the name of one, or remove one block.",
     ),
     Relation.CHECKPOINTS_IN: (
-        "FIP011",
+        codes.SAME_CHECKPOINT,
         "use the same checkpoint",
         "A checkpoint holds the offsets and state of one job; two jobs would corrupt it. Declare a checkpoint block for each job.",
     ),
     Relation.OWNS_LOCATION: (
-        "FIP012",
+        codes.SAME_LOCATION,
         "own the same location",
-        "Files of two owners in one place can not be told apart. Give each a location of its own.",
+        "Files of two owners in one place cannot be told apart. Give each a location of its own.",
     ),
 }
 
@@ -90,8 +91,7 @@ def conflicts(claims: Iterable[Claim], desired: Desired) -> list[Diagnostic]:
         found.append(
             error(
                 code,
-                f"{earlier.holder} and {claim.holder} {what}: {claim.subject}",
-                f"{claim.reason} {way_out}".strip(),
+                f"{earlier.holder} and {claim.holder} {what}: {claim.subject}. {claim.reason} {way_out}",
                 subject=holder.span if holder else None,
                 address=claim.holder,
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
@@ -159,7 +160,7 @@ def _duties(
 
 
 def _left_out(address: str, why: str) -> Diagnostic:
-    return warning("FIP031", f"The maintenance of {address} is left out", why, address=address)
+    return warning(codes.MAINTENANCE_LEFT_OUT, why, address=address)
 
 
 def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Options) -> list[Diagnostic]:
@@ -171,7 +172,7 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
         resource = inputs.desired.resources.get(item.address)
         maintainer = inputs.types[resource.address.type].maintainer if resource else None
         if resource and maintainer and maintainer.wants(resource.attributes):
-            found.append(_left_out(item.address, f"{item.diagnostic.summary}. {item.diagnostic.detail}"))
+            found.append(_left_out(item.address, item.diagnostic.line))
     return found
 
 
@@ -253,10 +254,9 @@ def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]
     wrong += [item for item in sorted(options.replace) if item not in addresses]
     return [
         error(
-            "FIP024",
-            f"{pattern} names nothing",
-            "No managed resource that is declared or recorded has this address. Keys are written as in plan, within quotes for the "
-            f"shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, addresses)}",
+            codes.NO_SUCH_RESOURCE,
+            f'"{pattern}" is not the address of a managed resource that is declared or recorded. Keys are written as in plan, within '
+            f"quotes for the shell: 'table.orders[\"eu\"]'.{did_you_mean(pattern, addresses)}",
         )
         for pattern in wrong
     ]
@@ -266,9 +266,9 @@ def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diag
     destroyed = [item.address for item in planned.values() if item.action in (Action.DELETE, Action.REPLACE)]
     if options.max_destroys is not None and len(destroyed) > options.max_destroys:
         diagnostics.error(
-            "FIP022",
-            f"The plan destroys {len(destroyed)} objects; -max-destroys allows {options.max_destroys}",
-            f"It would destroy {', '.join(sorted(destroyed))}. Raise the budget if that is meant, or look for the block that went missing.",
+            codes.TOO_MANY_DESTROYED,
+            f"The plan destroys {len(destroyed)} objects, and -max-destroys allows {options.max_destroys}: "
+            f"{', '.join(sorted(destroyed))}. Raise the limit if that is intended, or look for the block that is missing.",
         )
 
 
@@ -283,8 +283,7 @@ def _order(
         return order(tuple(planned.values()), claims, running, due)
     except Cycle as cycle:
         diagnostics.error(
-            "FIP023",
-            "The operations wait for each other in a circle",
+            codes.OPERATION_CYCLE,
             f"No order satisfies {' -> '.join(cycle.nodes)}. A finite job that reads a table filled by another job must not fill a table "
             "that the other one reads.",
         )

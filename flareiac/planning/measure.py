@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
 from flareiac.planning.observe import breakdown, silence
@@ -55,8 +56,7 @@ def _measured(item: Measurement, driver: Callable[[str, str], Driver]) -> Attrib
 
 def _unmeasured(address: str, cause: Diagnostic) -> Diagnostic:
     return warning(
-        "FIP030",
-        f"What maintenance {address} needs is not known",
-        f"{cause.summary}: {cause.detail} Nothing of it is planned until this is put right.",
+        codes.MAINTENANCE_NOT_KNOWN,
+        f"{cause.line} No maintenance of {address} is planned until this is put right.",
         address=address,
     )

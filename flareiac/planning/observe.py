@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Driver, Observation, Prefetching, Question, ReadRequest, Unreadable
 
@@ -63,10 +64,10 @@ def breakdown(address: str, bug: Exception) -> Diagnostic:
     """What is said of a resource when its provider fails where it never should."""
     what = "".join(traceback.format_exception(bug)) if os.environ.get("FLAREIAC_DEBUG") else f"{type(bug).__name__}: {bug}"
     return error(
-        "FIP005",
-        f"Looking at {address} failed unexpectedly",
-        f"{what.strip()}. Either what the state holds of it was changed by hand (restore it from the history directory beside the "
-        "snapshot), or this is a bug of the provider; please report it then together with the output under FLAREIAC_DEBUG=1.",
+        codes.READING_FAILED,
+        f"Reading {address} raised {what.strip()}. Either what the state holds of it was changed by hand (restore it from the history "
+        "directory beside the snapshot), or this is a bug of the provider; please report it then together with the output under "
+        "FLAREIAC_DEBUG=1.",
         address=address,
     )
 
@@ -74,9 +75,8 @@ def breakdown(address: str, bug: Exception) -> Diagnostic:
 def silence(address: str, timeout: float) -> Diagnostic:
     """What is said of a resource about which its system does not answer."""
     return error(
-        "FIP001",
-        f"No answer about {address}",
-        f"The system that holds it did not answer within {timeout:.0f} seconds, so nothing is known about it. Check that it runs and "
-        "can be reached (flareiac doctor), then run the command again.",
+        codes.NO_ANSWER,
+        f"The system that holds {address} did not answer within {timeout:.0f} seconds, so nothing is known about it. Check that it "
+        "runs and can be reached (flareiac doctor), then run the command again.",
         address=address,
     )

@@ -1,5 +1,6 @@
 """What every planner promises, checked: a broken promise is the provider's bug and is reported as one."""
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import ABSENT, Action, Proposal
@@ -21,9 +22,9 @@ def broken(request: PlanRequest, proposal: Proposal, kind: ResourceType, provide
         found.append(f"it proposes {proposal.action.value} without planned attributes")
     return [
         error(
-            "FIP020",
-            f"The provider {provider} broke a promise about {request.address}",
-            f"{text}. This is a bug of the provider, not of your configuration; please report it with the HCL of this block.",
+            codes.PROMISE_BROKEN,
+            f"The provider {provider}, asked about {request.address}: {text}. This is a bug of the provider, not of your "
+            "configuration; please report it with the HCL of this block.",
             address=request.address,
         )
         for text in found

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type, parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
@@ -12,7 +13,7 @@ from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
-from flareiac.sdk.changes import Action, Blocker, Claim, Disturbance, Proposal
+from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, blocker
 from flareiac.sdk.provider import Kind, Leaving, Observation, PlanRequest, Present, Project, ResourceType, Unreadable, history_of
 from flareiac.sdk.references import Resolved
 
@@ -97,8 +98,8 @@ def propose(context: Context, diagnostics: Diagnostics) -> tuple[dict[str, Plann
             told = case.observed.diagnostic.at(subject=_span(case), address=case.address)
             unplanned[case.address] = Unplanned(address=case.address, diagnostic=told)
         elif cause is not None:
-            why = f"It depends on {cause}, about which nothing is known."
-            told = warning("FIP002", f"{case.address} was not planned", why, address=case.address)
+            why = f"{case.address} depends on {cause}, about which nothing is known."
+            told = warning(codes.NOT_PLANNED, why, address=case.address)
             unplanned[case.address] = Unplanned(address=case.address, diagnostic=told, cause=cause)
         else:
             planned[case.address] = _planned(context, case, diagnostics)
@@ -275,16 +276,16 @@ def _guard(context: Context, case: Case, proposal: Proposal) -> Proposal:
     removing = proposal.action in (Action.DELETE, Action.REPLACE, Action.FORGET)
     if not removing or not _protects(case) or (proposal.action is Action.FORGET and removal_requested(context, case.address) is False):
         return proposal
-    blocker = Blocker(
-        code="FIP021",
-        summary=f"{case.address} is protected",
-        why="Its lifecycle says prevent_destroy = true, and that is kept in the state until an apply has recorded otherwise.",
-        ways_out=(
+    protected = blocker(
+        codes.PREVENT_DESTROY,
+        f"The lifecycle of {case.address} says prevent_destroy = true, and that is kept in the state until an apply has recorded "
+        "otherwise.",
+        (
             "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then remove it",
             f"to forget it and keep the object: removed {{\n  from = {case.address}\n}}",
         ),
     )
-    return replace(proposal, blockers=(*proposal.blockers, blocker))
+    return replace(proposal, blockers=(*proposal.blockers, protected))
 
 
 def _protects(case: Case) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
@@ -36,9 +37,8 @@ def _hint(item: PlannedResource, twin: PlannedResource) -> Diagnostic:
     what = "is the same object under another label" if same else f"would be a new {item.type}, and empty"
     keep = "adopt it with an import block" if same else f'write name = "{named}" in its block and adopt it with an import block'
     return warning(
-        "FIP032",
-        f"{item.address} looks like {twin.address} under another label",
-        f"The state knows things by their address, so {twin.address} leaves it and {item.address} {what}. To keep what is there, write the "
-        f'label "{label}" again; or {keep}.',
+        codes.LOOKS_RELABELLED,
+        f"{item.address} looks like {twin.address} under another label. The state knows resources by their address, so {twin.address} "
+        f'leaves it and {item.address} {what}. To keep what exists, write the label "{label}" again; or {keep}.',
         address=item.address,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from itertools import combinations
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
 from flareiac.model.desired import Desired
 from flareiac.sdk.changes import Claim, Relation, Sharing
@@ -28,16 +29,14 @@ def _judged(one: Claim, other: Claim, desired: Desired) -> Diagnostic | None:
     subject = holder.span if holder else None
     if active.sharing is Sharing.REPLACES:
         return error(
-            "FIP013",
-            "Two writers of one table, and one of them replaces all its rows",
+            codes.RIVAL_WRITERS_REPLACE,
             f'{_named(active)} writes {place} with mode = "{active.mode}": each time it leaves only its own rows, and those of '
             f"{_named(passive)} are gone. Give them tables or branches of their own, or change the mode.",
             subject=subject,
             address=active.holder,
         )
     return warning(
-        "FIP014",
-        "Two writers of one table, and one of them changes rows of the other",
+        codes.RIVAL_WRITERS_CHANGE,
         f'{_named(active)} writes {place} with mode = "{active.mode}", and {_named(passive)} writes it with '
         f'mode = "{passive.mode}": where both write the same keys or partitions, the last one wins.',
         subject=subject,

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
@@ -113,7 +114,7 @@ def apply_summary(
 def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
     """``stale_text`` as one complaint, for machines."""
     told = "; ".join(f"{address}: {what}: when planned {planned}, now {now}" for address, what, planned, now in rows)
-    return error("FIA002", "The plan is stale", f"{told}. Nothing was started. Make a new plan and review it.")
+    return error(codes.PLAN_STALE, f"{told}. Nothing was started. Make a new plan and review it.")
 
 
 def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:

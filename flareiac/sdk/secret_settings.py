@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac.sdk.secrets import is_reference
@@ -80,9 +81,11 @@ def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) 
     found: dict[str, str] = {}
     for name, item in _given(value):
         if isinstance(item, Reference) or _is_written_out(name, item):
-            summary = f"{name} in {'.'.join(map(str, at))} must not be a secret"
-            why = f"{where} Leave it out, and give it to those who need it: in properties of the catalog or in conf of an engine or a job."
-            diagnostics.add(Diagnostic(code="FIX053", summary=summary, detail=why, attribute=(*at, name), hide_source=True))
+            why = (
+                f"{name} in {'.'.join(map(str, at))} is one. {where} Leave it out, and give it to those who need it: in properties of the "
+                "catalog or in conf of an engine or a job."
+            )
+            diagnostics.error(codes.SECRET_IN_CLEAR_TEXT, why, attribute=(*at, name), hide_source=True)
         else:
             found[name] = item
     return found
@@ -104,8 +107,7 @@ def _label(name: str) -> str:
 def _refused(name: str, at: Path, line: str) -> Diagnostic:
     label = _label(name)
     detail = (
-        "What is written here is kept in state and plan files. Say where the secret is, and name that: "
-        f'secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and then {line}.'
+        f"{name} in {'.'.join(map(str, at))} holds one, and what is written here is kept in state and plan files. Say where the secret is, "
+        f'and name that: secret "{label}" {{ env = "{label.upper()}" }} (or file = "...", or aws_secret = "arn:..."), and then {line}.'
     )
-    summary = f"{name} in {'.'.join(map(str, at))} must not hold a secret"
-    return Diagnostic(code="FIX052", summary=summary, detail=detail, attribute=at, hide_source=True)
+    return error(codes.SECRET_WRITTEN_OUT, detail, attribute=at, hide_source=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 
 KINDS: Final = ("env", "file", "aws_secret")
@@ -41,7 +42,9 @@ def resolve(text: str) -> str:
         case "aws_secret":
             return _of_aws(place)
         case _:
-            raise _failure("this version does not know where that is", "Use the version that wrote it, or a later one.")
+            raise _failure(
+                "this version of FlareIaC does not know this kind of reference", "Use the version that wrote it, or a later one."
+            )
 
 
 def resolve_all(settings: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +73,7 @@ def _of_file(path: Path) -> str:
             content = file.read(_MOST_BYTES + 1)
         text = content.decode().rstrip("\r\n")
     except OSError as trouble:
-        raise _failure(f"the file {path} can not be read: {trouble.strerror or trouble}", "Give it, and read access.") from None
+        raise _failure(f"the file {path} cannot be read: {trouble.strerror or trouble}", "Give it, and read access.") from None
     except UnicodeDecodeError:
         raise _failure(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
     if not text or len(content) > _MOST_BYTES:
@@ -92,9 +95,9 @@ def _of_aws(arn: str) -> str:
         advice = "Check the ARN, and that whoever runs this may call secretsmanager:GetSecretValue on it."
         raise _failure(f"AWS Secrets Manager did not give {arn}: {said(trouble)}", advice) from None
     if not value:
-        raise _failure(f"{arn} holds no text", "Binary secrets can not be used here.")
+        raise _failure(f"AWS Secrets Manager has no text for {arn}", "Binary secrets cannot be used here.")
     return str(value)
 
 
 def _failure(why: str, advice: str) -> Failure:
-    return Failure(error("FIX050", f"A secret can not be had: {why}", advice))
+    return Failure(error(codes.SECRET_UNAVAILABLE, f"{why[0].upper()}{why[1:]}. {advice}"))

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.state import Conflict, Damaged, Journal, Lease, LockInfo, LockLost, Stored
@@ -36,12 +37,12 @@ class LocalBackend:
         unknown = sorted(name for name, value in settings.items() if value is not None)
         if unknown:
             detail = f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is kept in .flareiac/state.'
-            raise Failure(error("FIS011", "Unknown setting of the state backend", detail))
+            raise Failure(error(codes.UNKNOWN_BACKEND_SETTING, detail))
         if not _WORKSPACE.fullmatch(workspace):
             detail = (
                 f"{workspace!r} can not be kept as a directory. Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
             )
-            raise Failure(error("FIS012", "Invalid workspace name", detail))
+            raise Failure(error(codes.INVALID_WORKSPACE, detail))
         return LocalStore(Path(root) / ".flareiac" / "state" / workspace, environment=environment)
 
 
@@ -208,7 +209,7 @@ def _damaged_lock_told() -> Iterator[None]:
         yield
     except Damaged as problem:
         detail = f"{problem.where}: {problem.why}. Nothing was changed. When no other command is running, delete this file."
-        raise Failure(error("FIS013", "The state lock can not be read", detail)) from problem
+        raise Failure(error(codes.STATE_LOCK_UNREADABLE, detail)) from problem
 
 
 def _own(lease: Lease) -> LocalLease:

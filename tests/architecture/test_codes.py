@@ -18,7 +18,7 @@ _FORM = re.compile(r"FI[A-Z]\d{3}")
 _LONGEST_TITLE = 70
 _LONGEST_SECTION = 900
 
-_STILL_LITERALS = ("FIA", "FIC", "FII", "FIK", "FIL", "FIP", "FIS", "FIX")
+_STILL_LITERALS = ("FIC", "FII", "FIK", "FIL")
 """Groups whose codes are still written where they are used."""
 
 
