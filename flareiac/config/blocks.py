@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from flareiac.config.files import SUFFIX
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
@@ -40,9 +41,8 @@ def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagno
     for body in bodies:
         for attribute in body.attributes:
             diagnostics.error(
-                "FIC010",
-                f'"{attribute.name}" stands outside of any block',
-                "Only blocks stand at the top of a file. Put it into a locals block, or into the block it belongs to.",
+                codes.ATTRIBUTE_OUTSIDE_BLOCK,
+                f'Only blocks stand at the top of a file. Put "{attribute.name}" into a locals block, or into the block it belongs to.',
                 subject=attribute.name_span,
             )
         for block in body.blocks:
@@ -61,7 +61,7 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
                 _put_local(module, attribute, diagnostics)
             for nested in block.body.blocks:
                 diagnostics.error(
-                    "FIL205", f'Unknown block "{nested.type}"', "A locals block takes name = value.", subject=nested.type_span
+                    codes.UNKNOWN_BLOCK, f'A locals block takes name = value, and no block "{nested.type}".', subject=nested.type_span
                 )
         case "import" if _unlabelled(block, diagnostics):
             module.imports.append(block)
@@ -76,15 +76,12 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
                 address = f"{kind}.{block.labels[0]}"
                 _put(module.resources, address, block, address, diagnostics)
         case kind if kind in _LATER:
-            diagnostics.error(
-                "FIC012", f"{_LATER[kind]} are not supported yet", "This version can not read them.", subject=block.header_span
-            )
+            diagnostics.error(codes.BLOCK_NOT_SUPPORTED, f"{_LATER[kind]} cannot be read by this version.", subject=block.header_span)
         case kind if kind not in _PLAIN:
             known = [*_PLAIN, *(name for name in resource_types if "." not in name)]
             diagnostics.error(
-                "FIC011",
-                f'There is no block type "{kind}"',
-                f"Known block types are {', '.join(sorted(known))}.{did_you_mean(kind, known)}",
+                codes.UNKNOWN_BLOCK_TYPE,
+                f'There is no block type "{kind}". Known block types are {", ".join(sorted(known))}.{did_you_mean(kind, known)}',
                 subject=block.header_span,
             )
         case _:
@@ -94,12 +91,14 @@ def _sort(block: BlockNode, module: Module, resource_types: Mapping[str, object]
 def _sort_data(block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics) -> None:
     known = [name.removeprefix("data.") for name in resource_types if name.startswith("data.")]
     if len(block.labels) != 2:
-        diagnostics.error("FIC013", "A data block takes a type and a name", 'Write data "table" "name" { ... }.', subject=block.header_span)
+        diagnostics.error(
+            codes.WRONG_LABELS, 'A data block takes a type and a name: data "table" "name" { ... }.', subject=block.header_span
+        )
     elif block.labels[0] not in known:
         diagnostics.error(
-            "FIC065",
-            f'There is no data "{block.labels[0]}"',
-            f"What others own can be read as data {', '.join(sorted(known))}.{did_you_mean(block.labels[0], known)}",
+            codes.UNKNOWN_DATA_TYPE,
+            f'There is no data "{block.labels[0]}". What others own can be read as data '
+            f"{', '.join(sorted(known))}.{did_you_mean(block.labels[0], known)}",
             subject=block.header_span,
         )
     elif _named(block, diagnostics):
@@ -110,7 +109,7 @@ def _sort_data(block: BlockNode, module: Module, resource_types: Mapping[str, ob
 def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
     if len(block.labels) == 1:
         return _named(block, diagnostics)
-    diagnostics.error("FIC013", f"A {block.type} block takes one name", f'Write {block.type} "name" {{ ... }}.', subject=block.header_span)
+    diagnostics.error(codes.WRONG_LABELS, f'A {block.type} block takes one name: {block.type} "name" {{ ... }}.', subject=block.header_span)
     return False
 
 
@@ -118,15 +117,18 @@ def _named(block: BlockNode, diagnostics: Diagnostics) -> bool:
     """Whether the last label is a name. What is none would make an address that cannot be read again, or that of another block."""
     if is_name(block.labels[-1]):
         return True
-    summary = f'"{block.labels[-1]}" cannot be the name of a {block.type} block'
-    diagnostics.error("FIC016", summary, NAME_RULE, subject=block.label_nodes[-1].span)
+    diagnostics.error(
+        codes.INVALID_BLOCK_NAME,
+        f'"{block.labels[-1]}" cannot be the name of a {block.type} block. {NAME_RULE}',
+        subject=block.label_nodes[-1].span,
+    )
     return False
 
 
 def _unlabelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
     if not block.labels:
         return True
-    diagnostics.error("FIC014", f"A {block.type} block takes no name", f"Write {block.type} {{ ... }}.", subject=block.header_span)
+    diagnostics.error(codes.WRONG_LABELS, f"A {block.type} block takes no name: {block.type} {{ ... }}.", subject=block.header_span)
     return False
 
 
@@ -148,12 +150,9 @@ def _put_local(module: Module, attribute: AttributeNode, diagnostics: Diagnostic
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:
     overriding = any(PurePath(span.path).name.removesuffix(SUFFIX).endswith(("_override", "override")) for span in (first, second))
     override = " A file of overrides is read like any other file here: blocks are never merged." if overriding else ""
-    diagnostics.add(
-        Diagnostic(
-            code="FIC015",
-            summary=f"{what} is declared twice",
-            detail=f"It was declared first at {first}. Each name stands for one thing in a module: rename or remove one of them.{override}",
-            subject=second,
-            related=(Related(span=first, message="first declared here"),),
-        )
+    diagnostics.error(
+        codes.DECLARED_TWICE,
+        f"{what} was declared first at {first}. Each name stands for one thing in a module: rename or remove one of them.{override}",
+        subject=second,
+        related=(Related(span=first, message="first declared here"),),
     )

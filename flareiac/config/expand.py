@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import InstanceKey
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import NUMBER, SetType
@@ -27,7 +28,7 @@ def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[
     """The instances, in order; None after an error."""
     count, for_each = block.body.attribute("count"), block.body.attribute("for_each")
     if count is not None and for_each is not None:
-        diagnostics.error("FIC040", "count and for_each exclude each other", "Keep one of them.", subject=for_each.name_span)
+        diagnostics.error(codes.COUNT_AND_FOR_EACH, "They exclude each other: keep one of them.", subject=for_each.name_span)
         return None
     if count is not None:
         return _counted(count.expr, scope, diagnostics)
@@ -47,13 +48,17 @@ def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
     try:
         amount = convert(value, NUMBER).raw
     except ConversionError as problem:
-        diagnostics.error("FIC041", "count takes a whole number", str(problem), subject=expression.span)
+        diagnostics.error(codes.INVALID_COUNT, f"count takes a whole number: {problem}.", subject=expression.span)
         return None
     if amount is None or amount != int(amount) or amount < 0:
-        diagnostics.error("FIC041", "count takes a whole number", "It must be 0 or more, and not null.", subject=expression.span)
+        diagnostics.error(codes.INVALID_COUNT, "count must be a whole number, 0 or more, and not null.", subject=expression.span)
         return None
     if amount > _MOST:
-        diagnostics.error("FIC044", f"count is more than {_MOST:,}", "So many instances are a mistake.", subject=expression.span)
+        diagnostics.error(
+            codes.COUNT_TOO_LARGE,
+            f"count is {amount:,}, and the limit is {_MOST:,}. So many instances are a mistake.",
+            subject=expression.span,
+        )
         return None
     return [Instance(key=index, scope=scope.child({"count": object_value({"index": number(index)})})) for index in range(int(amount))]
 
@@ -68,13 +73,15 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
         return None
     if contains_sensitive(value):
         diagnostics.error(
-            "FIC042", "for_each must not be sensitive", "Its keys become addresses, which are shown.", subject=expression.span
+            codes.INVALID_FOR_EACH, "for_each must not be sensitive: its keys become addresses, which are shown.", subject=expression.span
         )
         return None
     pairs = _pairs(value)
     if pairs is None:
         diagnostics.error(
-            "FIC042", "for_each takes a map, an object or a set of strings", "For a list, write toset(...).", subject=expression.span
+            codes.INVALID_FOR_EACH,
+            "for_each takes a map, an object or a set of strings. For a list, write toset(...).",
+            subject=expression.span,
         )
         return None
     return [Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": item})})) for key, item in pairs]
@@ -91,8 +98,7 @@ def _pairs(value: Value) -> list[tuple[str, Value]] | None:
 
 def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:
     diagnostics.error(
-        "FIC043",
-        f"{name} is known only after apply",
-        "How many resources there are must be known when planning. Use a variable or a local value.",
+        codes.COUNT_NOT_KNOWN,
+        f"{name} decides how many resources there are, which must be known when planning. Use a variable or a local value.",
         subject=expression.span,
     )

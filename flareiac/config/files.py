@@ -4,6 +4,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 
@@ -23,7 +24,8 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by name."""
     if not root.is_dir():
         diagnostics.error(
-            "FIC001", f"There is no directory {root}", "Give the directory of a project with -chdir, or make one: flareiac new."
+            codes.NO_SUCH_DIRECTORY,
+            f"{root} does not exist or is not a directory. Give the directory of a project with -chdir, or create one: flareiac new.",
         )
         return ModuleFiles(configuration=(), variables=())
     names = _names(root, diagnostics)
@@ -32,13 +34,14 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
     for name in names:
         if name.endswith(".flare.hcl.json"):
-            diagnostics.error("FIC003", f"{name} can not be read yet", "HCL's JSON syntax is not supported yet; write the same in HCL.")
+            diagnostics.error(
+                codes.JSON_NOT_SUPPORTED, f"{name} cannot be read: HCL's JSON syntax is not supported yet. Write the same in HCL."
+            )
         elif meant := _meant(name):
-            diagnostics.warning("FIC006", f"{name} is not read", f"{meant} Rename it, or move it out of this directory.")
+            diagnostics.warning(codes.FILE_NOT_READ, f"{name} is left out. {meant} Rename it, or move it out of this directory.")
     if not configuration and not diagnostics.has_errors:
         diagnostics.error(
-            "FIC002",
-            "No configuration files",
+            codes.NO_CONFIGURATION,
             f"{root} holds no file whose name ends in {SUFFIX}. Change to the directory of a project, or make one: flareiac new.",
         )
     return ModuleFiles(
@@ -63,7 +66,7 @@ def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
     try:
         return sorted(item.name for item in root.iterdir() if item.is_symlink() or item.is_file())
     except OSError as problem:
-        diagnostics.error("FIC005", f"{root} can not be read", f"{problem.strerror or problem}.")
+        diagnostics.error(codes.FILE_UNREADABLE, f"{root}: {problem.strerror or problem}.")
         return []
 
 
@@ -73,11 +76,11 @@ def read(path: Path, name: str, diagnostics: Diagnostics, *, pipes: bool = False
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
             what = "a directory" if path.is_dir() else "a device, a pipe or a socket"
-            diagnostics.error("FIC007", f"{name} is not a plain file", f"It is {what}. Put the text itself there.")
+            diagnostics.error(codes.NOT_A_PLAIN_FILE, f"{name} is {what}. Put the text itself there.")
             return None
         return Source(name, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
-        diagnostics.error("FIC004", f"{name} is not UTF-8 text", f"The byte at offset {problem.start} does not belong to any character.")
+        diagnostics.error(codes.NOT_UTF8, f"{name}: the byte at offset {problem.start} does not belong to any character.")
     except OSError as problem:
-        diagnostics.error("FIC005", f"{name} can not be read", f"{problem.strerror or problem}.")
+        diagnostics.error(codes.FILE_UNREADABLE, f"{name}: {problem.strerror or problem}.")
     return None

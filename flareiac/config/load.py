@@ -19,6 +19,7 @@ from flareiac.config.settings import check_settings
 from flareiac.config.shape import check_shape
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN, Attributes, Reference, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
@@ -208,8 +209,7 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
     except Cycle as cycle:
         first = nodes[cycle.nodes[0]]
         evaluation.diagnostics.error(
-            "FIC051",
-            "Values depend on each other in a circle",
+            codes.VALUE_CYCLE,
             f"{' -> '.join(cycle.nodes)}. Break the circle by writing one of these values out.",
             subject=first.header_span if isinstance(first, BlockNode) else first.name_span,
         )
@@ -279,17 +279,16 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
     node = block.body.attribute("value")
     check_shape(block, ("value", "description", "sensitive", "depends_on"), ("precondition",), diagnostics)
     if node is None:
-        diagnostics.error("FIC052", f'The output "{name}" has no value', "Write value = ...", subject=block.header_span)
+        diagnostics.error(codes.OUTPUT_WITHOUT_VALUE, f'The output "{name}" needs one. Write value = ...', subject=block.header_span)
         return OutputValue(value=None)
     for nested in block.body.blocks_of("precondition"):
-        check_condition(nested, scope, diagnostics, "FIC053", f'The precondition of the output "{name}" does not hold')
+        check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
     value = evaluate(node.expr, scope, diagnostics)
     sensitive = flag(block, "sensitive", False, scope, diagnostics)
     if contains_sensitive(value) and not sensitive:
         diagnostics.error(
-            "FIC054",
-            f'The output "{name}" shows a sensitive value',
-            "Add sensitive = true; it is then never shown.",
+            codes.SENSITIVE_OUTPUT,
+            f'Add sensitive = true to the output "{name}"; it is then never shown.',
             subject=node.expr.span,
         )
     if sensitive:
@@ -303,7 +302,7 @@ def _resource_block(evaluation: _Evaluation, node: str, block: BlockNode) -> Non
     _refuse_lifecycle(kind, block, evaluation.diagnostics)
     told, hidden = Diagnostics(), _hidden_by(evaluation, node)
     found = instances(block, evaluation.scope, told)
-    evaluation.diagnostics.extend(hidden if hidden is not None and item.code == "FIC043" else item for item in told)
+    evaluation.diagnostics.extend(hidden if hidden is not None and item.code == codes.COUNT_NOT_KNOWN.id else item for item in told)
     if found is None:
         evaluation.failed.add(node)
         return
@@ -334,7 +333,7 @@ def _hidden_by(evaluation: _Evaluation, node: str) -> Diagnostic | None:
 def _refuse_lifecycle(kind: ResourceType, block: BlockNode, diagnostics: Diagnostics) -> None:
     for nested in block.body.blocks_of("lifecycle") if kind.kind is Kind.DATA else ():
         why = "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle block."
-        diagnostics.error("FIC066", "A data block has no lifecycle", why, subject=nested.header_span)
+        diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=nested.header_span)
 
 
 def _needed(evaluation: _Evaluation, found: Sequence[Traversal], declared: Sequence[str]) -> list[str]:
@@ -381,9 +380,9 @@ def _refuse_sensitive(decoded: DecodedBody, kind: ResourceType, address: Address
         schema = kind.schema.attributes.get(str(path[0])) if path else None
         if schema is None or not schema.sensitive:
             diagnostics.error(
-                "FIC055",
-                f"{render_path(path)} of {address} must not be sensitive",
-                "What resources are made of is kept in state and plan files, where no secret may be. Name the secret by reference instead.",
+                codes.SENSITIVE_ATTRIBUTE,
+                f"{render_path(path)} of {address} is sensitive. What resources are made of is kept in state and plan files, where no "
+                "secret may be. Name the secret by reference instead.",
                 subject=decoded.spans.get(path),
                 address=str(address),
                 attribute=path,
@@ -394,10 +393,9 @@ def _refuse_unknown(decoded: DecodedBody, block: BlockNode, address: Address, di
     for name, value in decoded.attributes.items():
         if not is_known(value):
             diagnostics.error(
-                "FIC056",
-                f"{name} of {address} is known only after apply",
-                "It comes from something that does not exist yet, and a resource can only be planned from known values. Create the other "
-                "one first (apply -target), or write the value out.",
+                codes.KNOWN_AFTER_APPLY,
+                f"{name} of {address} comes from something that does not exist yet, and a resource can only be planned from known "
+                "values. Create the other one first (apply -target), or write the value out.",
                 subject=decoded.spans.get((name,), block.header_span),
                 address=str(address),
                 attribute=(name,),
@@ -426,9 +424,9 @@ def _fill_connections(
             attributes[name] = shared.pop()
         elif found:
             diagnostics.error(
-                "FIC057",
-                f"{'.'.join((block.type, *block.labels))} must name its {target}",
-                f"There are several: {', '.join(found)}. Write {name} = {found[0]}, or another.",
+                codes.CONNECTION_AMBIGUOUS,
+                f"{'.'.join((block.type, *block.labels))} must name its {target}, as there are several: {', '.join(found)}. Write "
+                f"{name} = {found[0]}, or another.",
                 subject=block.header_span,
                 attribute=(name,),
             )

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address, render_key
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
@@ -25,7 +26,7 @@ def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
     found = references(attribute.expr)
     if not found:
         diagnostics.error(
-            "FIC070", "depends_on takes a list of resources", "Write depends_on = [table.orders].", subject=attribute.expr.span
+            codes.INVALID_DEPENDS_ON, "It takes a list of resources: depends_on = [table.orders].", subject=attribute.expr.span
         )
     return [".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])]) for item in found if item.steps]
 
@@ -43,31 +44,31 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
             ignored = tuple(_attribute_path(item) for item in references(attribute.expr))
             if not ignored or ignored == (("all",),):
                 diagnostics.error(
-                    "FIC078",
-                    "ignore_changes takes a list of attributes",
-                    "Write ignore_changes = [properties]; everything at once can not be ignored yet.",
+                    codes.INVALID_IGNORE_CHANGES,
+                    "It takes a list of attributes: ignore_changes = [properties]. Everything at once cannot be ignored yet.",
                     subject=attribute.expr.span,
                 )
             else:
                 _check_ignored(references(attribute.expr), schema, diagnostics)
         elif attribute.name in _LATER:
-            diagnostics.error("FIC072", f"{attribute.name} is not supported yet", "Leave it out.", subject=attribute.name_span)
+            diagnostics.error(
+                codes.LIFECYCLE_NOT_SUPPORTED, f"{attribute.name} cannot be used here. Leave it out.", subject=attribute.name_span
+            )
         elif attribute.name != "prevent_destroy":
             diagnostics.error(
-                "FIC071",
-                f'lifecycle has no attribute "{attribute.name}"',
-                "It takes prevent_destroy and ignore_changes.",
+                codes.UNKNOWN_ATTRIBUTE,
+                f'There is no attribute "{attribute.name}" in a lifecycle block. It takes prevent_destroy and ignore_changes.',
                 subject=attribute.name_span,
             )
     for inner in body.blocks:
-        diagnostics.error("FIC072", f"{inner.type} in lifecycle is not supported yet", "Leave it out.", subject=inner.header_span)
+        diagnostics.error(codes.LIFECYCLE_NOT_SUPPORTED, f"{inner.type} cannot be used here. Leave it out.", subject=inner.header_span)
     return Lifecycle(prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored)
 
 
 def _only_one(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
     for block in blocks[1:]:
         diagnostics.error(
-            "FIL208", f'Only one "{block.type}" block is allowed', "Put everything into one block.", subject=block.header_span
+            codes.ONE_BLOCK_ALLOWED, f'There are several "{block.type}" blocks. Put everything into one block.', subject=block.header_span
         )
 
 
@@ -77,7 +78,7 @@ def _check_ignored(traversals: Sequence[Traversal], schema: Block, diagnostics: 
     for item in traversals:
         if item.root not in known:
             hint = did_you_mean(item.root, known).strip() or f"Attributes here: {', '.join(known)}."
-            diagnostics.error("FIC078", f'Unknown attribute "{item.root}" in ignore_changes', hint, subject=item.span)
+            diagnostics.error(codes.INVALID_IGNORE_CHANGES, f'There is no attribute "{item.root}". {hint}', subject=item.span)
 
 
 def _attribute_path(traversal: Traversal) -> Path:
@@ -93,12 +94,10 @@ def imports(
         to, name = block.body.attribute("to"), block.body.attribute("id")
         if (several := block.body.attribute("for_each") or block.body.attribute("count")) is not None:
             why = "Write an import block for each object: its id says which one becomes which instance."
-            diagnostics.error("FIC073", f"{several.name} of an import block is not supported yet", why, subject=several.name_span)
+            diagnostics.error(codes.INVALID_IMPORT, f"An import block cannot have {several.name} yet. {why}", subject=several.name_span)
             continue
         if to is None or name is None or len(block.body.attributes) > 2 or block.body.blocks:
-            diagnostics.error(
-                "FIC073", "An import block takes to and id", 'Write to = table.orders and id = "...".', subject=block.header_span
-            )
+            diagnostics.error(codes.INVALID_IMPORT, 'It takes to and id: to = table.orders and id = "...".', subject=block.header_span)
             continue
         address = _address(to.expr)
         parsed = None if address is None else parse_address(address)
@@ -106,11 +105,9 @@ def imports(
         if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
             continue
         if address is None or parsed is None or address not in resources:
-            diagnostics.error(
-                "FIC074", "An import goes to a declared resource", "Declare the block that the object is to become.", subject=to.expr.span
-            )
+            diagnostics.error(codes.IMPORT_TARGET_UNKNOWN, "Declare the block that the object is to become.", subject=to.expr.span)
         elif not isinstance(value.raw, str):
-            diagnostics.error("FIC075", "The id of an import is a text", "It must be known when planning.", subject=name.expr.span)
+            diagnostics.error(codes.INVALID_IMPORT_ID, "It must be known when planning.", subject=name.expr.span)
         else:
             found.append(Import(to=address, id=value.raw, span=block.header_span))
     return tuple(found)
@@ -124,13 +121,12 @@ def removals(blocks: Sequence[BlockNode], declared: Mapping[str, object], scope:
         source = block.body.attribute("from")
         address = _address(source.expr) if source else None
         if source is None or address is None:
-            diagnostics.error("FIC076", "A removed block takes from", "Write from = table.orders.", subject=block.header_span)
+            diagnostics.error(codes.INVALID_REMOVED, "It takes from: from = table.orders.", subject=block.header_span)
             continue
         if address.split("[")[0] in declared and "[" not in address:
             diagnostics.error(
-                "FIC077",
-                f"{address} is declared and removed",
-                "A removed block is for what has no block any more. Delete one of the two.",
+                codes.DECLARED_AND_REMOVED,
+                f"{address} has a block and a removed block. A removed block is for what has no block any more. Delete one of the two.",
                 subject=source.expr.span,
             )
             continue

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import flareiac
 from flareiac.config.shape import check_shape
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.lang.syntax import BlockNode, literal_text
 
@@ -19,9 +20,8 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
                 _check_version(literal_text(attribute.expr), block, diagnostics)
             else:
                 diagnostics.error(
-                    "FIC061",
-                    f'The flareiac block has no attribute "{attribute.name}"',
-                    "It takes required_version.",
+                    codes.UNKNOWN_ATTRIBUTE,
+                    f'There is no attribute "{attribute.name}" in the flareiac block. It takes required_version.',
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:
@@ -29,9 +29,9 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
                 check_shape(nested, (), (), diagnostics)
                 continue
             diagnostics.error(
-                "FIC062",
-                f"{nested.type} {' '.join(nested.labels)}".strip() + " is not supported yet",
-                'This version keeps the state in local files: backend "local" {}.',
+                codes.BLOCK_NOT_SUPPORTED,
+                f"{' '.join((nested.type, *nested.labels))} cannot be read by this version. It keeps the state in local files: "
+                f'backend "local" {{}}.',
                 subject=nested.header_span,
             )
 
@@ -39,18 +39,19 @@ def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> Non
 def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:
     span = block.header_span
     if wanted is None:
-        diagnostics.error("FIC063", "required_version is a plain text", 'Write for example ">= 0.1".', subject=span)
+        diagnostics.error(codes.INVALID_VERSION_CONSTRAINT, 'required_version is a plain text, for example ">= 0.1".', subject=span)
         return
     have = _numbers(flareiac.__version__)
     for part in wanted.split(","):
         match = _CONSTRAINT.match(part)
         if match is None:
-            diagnostics.error("FIC063", f"{part.strip()!r} is not a version constraint", 'Write for example ">= 0.1, < 1.0".', subject=span)
+            diagnostics.error(
+                codes.INVALID_VERSION_CONSTRAINT, f'{part.strip()!r} cannot be read. Write for example ">= 0.1, < 1.0".', subject=span
+            )
         elif not _satisfies(have, match.group(1) or "=", _numbers(match.group(2)), match.group(2).count(".") + 1):
             diagnostics.error(
-                "FIC064",
-                f"This project does not want FlareIaC {flareiac.__version__}",
-                f"Its required_version says {wanted}. Install a version that fits.",
+                codes.VERSION_NOT_SATISFIED,
+                f'FlareIaC {flareiac.__version__} does not satisfy required_version "{wanted}". Install a version that does.',
                 subject=span,
             )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode
 
@@ -14,13 +15,14 @@ def check_shape(block: BlockNode, attributes: Sequence[str], blocks: Sequence[st
     for attribute in block.body.attributes:
         if attribute.name not in attributes:
             diagnostics.error(
-                "FIL201",
-                f'Unknown attribute "{attribute.name}"',
-                did_you_mean(attribute.name, attributes).strip() or takes,
+                codes.UNKNOWN_ATTRIBUTE,
+                f'There is no attribute "{attribute.name}" here. {did_you_mean(attribute.name, attributes).strip() or takes}',
                 subject=attribute.name_span,
             )
     for nested in block.body.blocks:
         if nested.type not in blocks:
             diagnostics.error(
-                "FIL205", f'Unknown block "{nested.type}"', did_you_mean(nested.type, blocks).strip() or takes, subject=nested.type_span
+                codes.UNKNOWN_BLOCK,
+                f'There is no block "{nested.type}" here. {did_you_mean(nested.type, blocks).strip() or takes}',
+                subject=nested.type_span,
             )

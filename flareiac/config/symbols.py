@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.references import Traversal
 from flareiac.lang.values import Value
@@ -68,9 +69,7 @@ def check_declared(traversals: list[Traversal], known: Mapping[str, object], typ
         kind, missing = kind_and_name(node)
         hint = did_you_mean(missing, [name for other, name in map(kind_and_name, known) if other == kind])
         declare = _declaration(kind, missing)
-        diagnostics.error(
-            "FIC050", f"{node} is not declared", f"Nothing in this module declares it. Write {declare}.{hint}", subject=traversal.span
-        )
+        diagnostics.error(codes.NOT_DECLARED, f"Nothing in this module declares {node}. Write {declare}.{hint}", subject=traversal.span)
     return good
 
 

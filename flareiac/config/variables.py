@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flareiac.config.shape import check_shape
+from flareiac.kernel import codes
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Source, Span
 from flareiac.kernel.types import (
@@ -87,9 +89,9 @@ def _outside(blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diag
             found[item.name] = _Found(value=None, text=item.text, origin=item.origin)
         else:
             diagnostics.error(
-                "FIC021",
-                f'A value is given for the variable "{item.name}", which is not declared',
-                f'It comes from {item.origin}. Declare it: variable "{item.name}" {{}}, or leave it out.{did_you_mean(item.name, blocks)}',
+                codes.UNDECLARED_VARIABLE,
+                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, or leave it '
+                f"out.{did_you_mean(item.name, blocks)}",
             )
     return found
 
@@ -101,7 +103,8 @@ def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> boo
     except UnicodeEncodeError:
         shown = name.encode(errors="replace").decode()
         diagnostics.error(
-            "FIC032", f'The value of the variable "{shown}" is not UTF-8 text', f"It comes from {origin.encode(errors='replace').decode()}."
+            codes.VARIABLE_NOT_UTF8,
+            f'The value of "{shown}" from {origin.encode(errors="replace").decode()} has a byte that does not belong to any character.',
         )
         return False
     return True
@@ -110,16 +113,15 @@ def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> boo
 def _read_file(source: Source, blocks: Mapping[str, BlockNode], scope: Scope, found: dict[str, _Found], diagnostics: Diagnostics) -> None:
     body = parse_file(source, diagnostics)
     for block in body.blocks:
-        diagnostics.error("FIC022", "A variable file holds no blocks", "Write name = value, one on a line.", subject=block.header_span)
+        diagnostics.error(codes.BLOCK_IN_VARIABLE_FILE, "Write name = value, one on a line.", subject=block.header_span)
     for attribute in body.attributes:
         if attribute.name in blocks:
             value = evaluate(attribute.expr, scope, diagnostics)
             found[attribute.name] = _Found(value=value, text=None, origin=source.path, span=attribute.span)
         else:
             diagnostics.warning(
-                "FIC023",
-                f'The variable "{attribute.name}" is not declared',
-                f"{source.path} gives it a value that nothing uses.{did_you_mean(attribute.name, blocks)}",
+                codes.UNDECLARED_VARIABLE,
+                f'{source.path} gives "{attribute.name}" a value that nothing uses.{did_you_mean(attribute.name, blocks)}',
                 subject=attribute.name_span,
             )
 
@@ -139,14 +141,14 @@ def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diag
     if value.is_null and not flag(block, "nullable", True, scope, diagnostics):
         fallback = evaluate(default.expr, scope, diagnostics) if default else None
         if fallback is None or fallback.is_null:
-            diagnostics.error("FIC024", f'The variable "{name}" must not be null', "It says nullable = false.", subject=span)
+            diagnostics.error(codes.VARIABLE_NULL, f'The variable "{name}" has nullable = false.', subject=span)
             return unknown(ANY)
         value = fallback.with_sensitive(sensitive)
     try:
         value = constraint.apply(value) if constraint else value
     except ConversionError as problem:
         origin = found.origin if found else "its default"
-        diagnostics.error("FIC025", f'The value of the variable "{name}" does not fit its type', f"From {origin}: {problem}", subject=span)
+        diagnostics.error(codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}', subject=span)
         return unknown(ANY)
     return value
 
@@ -172,9 +174,9 @@ def _raw(
     if default is not None:
         return evaluate(default, scope, diagnostics), default.span
     diagnostics.error(
-        "FIC026",
-        f'The variable "{name}" has no value',
-        f"It has no default. Give it one with -var {name}=..., in flareiac.vars.hcl, or as FLAREIAC_VAR_{name} in the environment.",
+        codes.VARIABLE_WITHOUT_VALUE,
+        f'The variable "{name}" has no default. Give it a value with -var {name}=..., in flareiac.vars.hcl, or as FLAREIAC_VAR_{name} '
+        "in the environment.",
         subject=block.header_span,
     )
     return None, block.header_span
@@ -192,9 +194,8 @@ def _written(
     reason = "The variable is sensitive, so that the reason is not shown." if sensitive else next(iter(found)).line
     example = f"{name}={_example(wanted)}"
     diagnostics.error(
-        "FIC025",
-        f'The value of the variable "{name}" does not fit its type',
-        f"From {origin}: it takes {named(wanted)}, written in HCL: -var '{example}'. {reason}",
+        codes.VARIABLE_TYPE,
+        f"The value of \"{name}\" from {origin}: it takes {named(wanted)}, written in HCL: -var '{example}'. {reason}",
         subject=block.header_span,
     )
     return None
@@ -224,14 +225,17 @@ def _check_attributes(block: BlockNode, diagnostics: Diagnostics) -> None:
         if attribute.name not in _ATTRIBUTES:
             hint = did_you_mean(attribute.name, _ATTRIBUTES)
             diagnostics.error(
-                "FIC027",
-                f'A variable has no attribute "{attribute.name}"',
-                f"It takes {', '.join(_ATTRIBUTES)}.{hint}",
+                codes.UNKNOWN_ATTRIBUTE,
+                f'There is no attribute "{attribute.name}" in a variable block. It takes {", ".join(_ATTRIBUTES)}.{hint}',
                 subject=attribute.name_span,
             )
     for nested in block.body.blocks:
         if nested.type != "validation":
-            diagnostics.error("FIC027", f'A variable has no block "{nested.type}"', "It takes validation.", subject=nested.header_span)
+            diagnostics.error(
+                codes.UNKNOWN_BLOCK,
+                f'There is no block "{nested.type}" in a variable block. It takes validation.',
+                subject=nested.header_span,
+            )
 
 
 def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: Diagnostics) -> bool:
@@ -242,24 +246,24 @@ def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: 
     try:
         return bool(convert(evaluate(attribute.expr, scope, diagnostics), BOOL).raw is True)
     except ConversionError as problem:
-        diagnostics.error("FIC028", f'"{name}" takes true or false', str(problem), subject=attribute.expr.span)
+        diagnostics.error(codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}', subject=attribute.expr.span)
         return default
 
 
 def _validate(name: str, block: BlockNode, values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics) -> None:
     for nested in block.body.blocks_of("validation"):
-        check_condition(nested, scope, diagnostics, "FIC029", f'The value of the variable "{name}" is not valid', values[name])
+        check_condition(nested, scope, diagnostics, codes.INVALID_VARIABLE_VALUE, values[name])
 
 
-def check_condition(
-    block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: str, summary: str, subject: Value | None = None
-) -> None:
+def check_condition(block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: Code, subject: Value | None = None) -> None:
     """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that message."""
     check_shape(block, ("condition", "error_message"), (), diagnostics)
     condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
     if condition is None or message is None:
         diagnostics.error(
-            "FIC030", f"A {block.type} block takes condition and error_message", "One of them is missing.", subject=block.header_span
+            codes.INCOMPLETE_CHECK,
+            f"A {block.type} block takes condition and error_message, and one of them is missing.",
+            subject=block.header_span,
         )
         return
     if subject is not None and not subject.is_known:
@@ -268,9 +272,9 @@ def check_condition(
     try:
         holds = convert(result, BOOL)
     except ConversionError as problem:
-        diagnostics.error("FIC031", "A condition is true or false", str(problem), subject=condition.expr.span)
+        diagnostics.error(codes.CONDITION_NOT_BOOL, f"The condition must be true or false: {problem}", subject=condition.expr.span)
         return
     if holds.raw is False:
         text = evaluate(message.expr, scope, diagnostics)
         shown = text.raw if isinstance(text.raw, str) and not text.sensitive else "The condition does not hold."
-        diagnostics.error(code, summary, shown, subject=condition.expr.span)
+        diagnostics.error(code, shown, subject=condition.expr.span)

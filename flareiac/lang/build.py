@@ -6,6 +6,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from flareiac.kernel import codes
+from flareiac.kernel.codes import Code
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import (
     AttributeNode,
@@ -130,12 +132,12 @@ class Builder:
         try:
             value = written_number(token.text)
         except ValueError as error:
-            self.complain("FIL012", "Number out of range", f"This can not be used: {error}.", token.start, token.end)
+            self.complain(codes.NUMBER_OUT_OF_RANGE, f"This number cannot be used: {error}.", token.start, token.end)
             value = Decimal(0)
         return Literal(origin=self.origin, start=token.start, end=token.end, value=value)
 
-    def complain(self, code: str, summary: str, detail: str, start: int, end: int) -> None:
-        self.troubles.append(SyntaxTrouble(code, summary, detail, start, end))
+    def complain(self, code: Code, detail: str, start: int, end: int) -> None:
+        self.troubles.append(SyntaxTrouble(code, detail, start, end))
 
     # Bodies
 
@@ -148,8 +150,7 @@ class Builder:
         name, labels, items, opened, closed = values[0], values[1:brace], values[brace + 1 : -1], values[brace], values[-1]
         if "\n" in self.text[values[brace - 1].end : opened.start]:
             self.complain(
-                "FIL013",
-                "Invalid block definition",
+                codes.INVALID_BLOCK,
                 "The opening brace stands on the line of the block's header.",
                 opened.start,
                 opened.end,
@@ -167,9 +168,7 @@ class Builder:
 
     def label(self, part: Part) -> Label:
         if isinstance(part, Template) or (isinstance(part, Literal) and self.text.startswith("<<", part.start)):
-            self.complain(
-                "FIL013", "Invalid block label", "A block's label is a plain string or a name, without interpolation.", part.start, part.end
-            )
+            self.complain(codes.INVALID_BLOCK, "A block's label is a plain string or a name, without interpolation.", part.start, part.end)
             return Label(origin=self.origin, start=part.start, end=part.end, text="")
         text = part.value if isinstance(part, Literal) and isinstance(part.value, str) else self.written(part)
         return Label(origin=self.origin, start=part.start, end=part.end, text=text)
@@ -184,27 +183,23 @@ class Builder:
             return
         if len(items) > 1 or isinstance(items[0], BlockNode):
             self.complain(
-                "FIL013",
-                "Invalid one-line block",
+                codes.INVALID_BLOCK,
                 "A block written on one line may hold one attribute only. Begin a new line after the opening brace.",
                 items[0].start,
                 items[-1].end,
             )
         elif "\n" in self.text[items[0].end : closed.start]:
             self.complain(
-                "FIL013",
-                "Invalid one-line block",
+                codes.INVALID_BLOCK,
                 "A block that begins with an attribute on its first line ends on that line. Begin a new line after the opening brace.",
                 closed.start,
                 closed.end,
             )
 
     def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
-        what = "attribute" if isinstance(item, AttributeNode) else "block"
         self.complain(
-            "FIL011",
-            f"Missing newline after {what}",
-            f"An {what} definition ends with its line." if what == "attribute" else "A block ends with its line.",
+            codes.MISSING_NEWLINE,
+            "An attribute ends with its line." if isinstance(item, AttributeNode) else "A block ends with its line.",
             start,
             start + 1,
         )
@@ -222,8 +217,7 @@ class Builder:
             elif (first := attributes.setdefault(item.name, item)) is not item:
                 line = self.origin.lines.position(self.origin.base + first.start).line
                 self.complain(
-                    "FIL014",
-                    "Attribute set twice",
+                    codes.ATTRIBUTE_SET_TWICE,
                     f'"{item.name}" was already set on line {line}.',
                     item.start,
                     item.start + len(item.name),
@@ -234,9 +228,7 @@ class Builder:
         """Counts a chain such as ``a + b + c``, whose tree is as deep as the chain is long. Raises where that gets out of hand."""
         count = self.chains[left.start] = self.chains.get(left.start, 0) + 1
         if count > _LONGEST_CHAIN:
-            raise SyntaxTrouble(
-                "FIL010", "Expression too long", f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.", left.start, end
-            )
+            raise SyntaxTrouble(codes.TOO_DEEP, f"More than {_LONGEST_CHAIN} steps in a row; split it with local values.", left.start, end)
 
     # Expressions
 
@@ -273,7 +265,7 @@ class Builder:
         inside = tail.steps
         if not tail.full:
             if isinstance(source, Splat) and self.text.startswith(".", source.source.end):
-                self.complain("FIL016", "Nested splat", "A splat inside of .* is not possible; use [*].", tail.start, tail.end)
+                self.complain(codes.UNSUPPORTED_INDEX, "A splat inside of .* is not possible; use [*].", tail.start, tail.end)
             inside = inside[: next((index for index, step in enumerate(inside) if step.bracketed), len(inside))]
         steps = tuple(step.key if step.name is None else step.name for step in inside)
         end = inside[-1].end if inside else (tail.end if not tail.steps else tail.steps[0].start)
@@ -299,8 +291,7 @@ class Builder:
             gap = self.text[before.end : item.start]
             if "\n" not in gap and "," not in gap:
                 self.complain(
-                    "FIL011",
-                    "Missing attribute separator",
+                    codes.MISSING_NEWLINE,
                     "Items of an object are separated by a comma or a newline.",
                     item.start,
                     item.start + 1,
@@ -311,8 +302,7 @@ class Builder:
         key, _, value = values
         if isinstance(key, GetAttribute | Index | Splat):
             self.complain(
-                "FIL015",
-                "Ambiguous attribute key",
+                codes.AMBIGUOUS_KEY,
                 "To use the value of this expression as the key, put it in parentheses; to use its text, in quotes.",
                 key.start,
                 key.end,

@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from flareiac.kernel import codes
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.types import AnyType
@@ -21,7 +23,7 @@ class Evaluating(Protocol):
 
     def silently(self, expr: Expression) -> tuple[Value, Diagnostics]: ...
 
-    def fail(self, node: Node, code: str, summary: str, detail: str, context: Node | None = None) -> Value: ...
+    def fail(self, node: Node, code: Code, detail: str, context: Node | None = None) -> Value: ...
 
 
 def call_function(evaluator: Evaluating, expr: Call) -> Value:
@@ -33,9 +35,7 @@ def call_function(evaluator: Evaluating, expr: Call) -> Value:
             function = evaluator.scope.functions.get(name)
     if function is None:
         known = [*evaluator.scope.functions, "try", "can"]
-        return evaluator.fail(
-            expr, "FIL120", f'Unknown function "{expr.name}"', f"There is no function of this name.{did_you_mean(expr.name, known)}"
-        )
+        return evaluator.fail(expr, codes.UNKNOWN_FUNCTION, f'There is no function "{expr.name}".{did_you_mean(expr.name, known)}')
     arguments = _arguments(evaluator, expr)
     if arguments is None:
         return unknown()
@@ -46,7 +46,7 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
     """``try`` gives the first argument that evaluates without error, ``can`` tells whether its one argument does."""
     if not expr.arguments or (name == "can" and len(expr.arguments) > 1):
         count = "one argument" if name == "can" else "at least one argument"
-        return evaluator.fail(expr, "FIL121", "Wrong number of arguments", f"{name}() takes {count}.")
+        return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{name}() takes {count}.")
     trouble: list[str] = []
     for argument in expr.arguments:
         value, diagnostics = evaluator.silently(argument)
@@ -55,7 +55,7 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
         if not diagnostics.has_errors:
             return value
         trouble.extend(item.line for item in diagnostics)
-    return evaluator.fail(expr, "FIL122", "No argument of try() could be evaluated", " ".join(trouble[:4]))
+    return evaluator.fail(expr, codes.NOTHING_TO_TRY, " ".join(trouble[:4]))
 
 
 def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | None:
@@ -67,7 +67,7 @@ def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | 
     if last.raw is UNKNOWN:
         return None
     if not isinstance(last.raw, tuple):
-        evaluator.fail(node, "FIL121", "Invalid expansion", "Only a list, set or tuple can be expanded with ... into arguments.", expr)
+        evaluator.fail(node, codes.INVALID_ARGUMENT, "Only a list, set or tuple can be expanded with ... into arguments.", expr)
         return None
     return [*found, *((item.with_sensitive(last.sensitive), node) for item in last.raw)]
 
@@ -86,7 +86,7 @@ def _parameters(function: Builtin, count: int) -> list[Parameter] | None:
 def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: list[tuple[Value, Node]]) -> Value:
     parameters = _parameters(function, len(arguments))
     if parameters is None:
-        return evaluator.fail(expr, "FIL121", "Wrong number of arguments", f"{function.signature} was given {len(arguments)}.")
+        return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{function.signature} was given {len(arguments)}.")
     ready: list[Value] = []
     is_known, marked = True, False
     for (value, node), parameter in zip(arguments, parameters, strict=True):
@@ -105,14 +105,14 @@ def _called(evaluator: Evaluating, expr: Call, function: Builtin, arguments: lis
     try:
         return _bounded(function.call(*ready)).with_sensitive(marked)
     except ArithmeticError:
-        return evaluator.fail(expr, "FIL123", f"Error in {function.name}()", "The result is too large for a number.")
+        return evaluator.fail(expr, codes.FUNCTION_FAILED, f"{function.name}(): The result is too large for a number.")
     except (FunctionError, ConversionError) as error:
         at = getattr(error, "argument", None)
         node = arguments[at][1] if at is not None and at < len(arguments) else expr
         message = error.message[:1].upper() + error.message[1:]
         if marked:
             message = "One of the arguments is sensitive, so that the reason is not shown."
-        return evaluator.fail(node, "FIL123", f"Error in {function.name}()", message.rstrip(".") + ".", expr)
+        return evaluator.fail(node, codes.FUNCTION_FAILED, f"{function.name}(): {message.rstrip('.')}.", expr)
 
 
 def _bounded(result: Value) -> Value:
@@ -127,7 +127,7 @@ def _bounded(result: Value) -> Value:
 def _prepared(evaluator: Evaluating, expr: Call, function: Builtin, value: Value, node: Node, parameter: Parameter) -> Value | None:
     """The argument as its parameter takes it, or None after complaining."""
     if value.raw is None and not parameter.null:
-        evaluator.fail(node, "FIL121", "Invalid argument", f'"{parameter.name}" of {function.signature} must not be null.', expr)
+        evaluator.fail(node, codes.INVALID_ARGUMENT, f'"{parameter.name}" of {function.signature} must not be null.', expr)
         return None
     if isinstance(value.raw, Symbols):
         members = value.raw.members
@@ -135,5 +135,5 @@ def _prepared(evaluator: Evaluating, expr: Call, function: Builtin, value: Value
     try:
         return value if isinstance(parameter.type, AnyType) else convert(value, parameter.type)
     except ConversionError as error:
-        evaluator.fail(node, "FIL121", "Invalid argument", f'Unsuitable "{parameter.name}" of {function.signature}: {error}.', expr)
+        evaluator.fail(node, codes.INVALID_ARGUMENT, f'Unsuitable "{parameter.name}" of {function.signature}: {error}.', expr)
         return None

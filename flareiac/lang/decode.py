@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 from flareiac.lang.conversion import ConversionError, convert
@@ -70,9 +72,8 @@ class _Decoder:
             node = written.pop(name, None)
             out[name] = None if node is None else self.attribute(node, attribute, scope, (*path, name))
             if node is None and attribute.required:
-                self.missing(
-                    body, f'"{name}" is required', f"{attribute.description.rstrip('.')}." if attribute.description else "", (*path, name)
-                )
+                meaning = f" {attribute.description.rstrip('.')}." if attribute.description else ""
+                self.missing(codes.MISSING_ATTRIBUTE, body, f'"{name}" is required.{meaning}', (*path, name))
         self.unknown_attributes(written.values(), schema, path, meta)
         blocks = self.blocks_by_type(body, schema, scope, meta, path)
         for name, nested in schema.blocks.items():
@@ -95,8 +96,7 @@ class _Decoder:
         try:
             value = convert(value, schema.type)
         except ConversionError as error:
-            where = f"{error}."
-            self.complain("FIL203", f'Wrong type for "{path[-1]}"', where[:1].upper() + where[1:], node, path)
+            self.complain(codes.WRONG_TYPE, f"{path[-1]}: {error}.", node, path)
             return UNKNOWN
         return self.checked(node, schema, value, path)
 
@@ -108,7 +108,7 @@ class _Decoder:
         data = to_data(value)
         if data is None:
             if schema.required:
-                self.complain("FIL202", f'"{path[-1]}" must not be null', "It is required.", node, path)
+                self.complain(codes.MISSING_ATTRIBUTE, f'"{path[-1]}" is required and must not be null.', node, path)
             return None
         # Validators judge values that are written out; the type of a reference says which resources it may name.
         if is_known(data) and not isinstance(data, Reference):
@@ -119,12 +119,10 @@ class _Decoder:
     def validate(self, node: AttributeNode, wrong: str | None, path: Path, *, hidden: bool) -> None:
         if wrong is not None:
             text = "The value is sensitive, so that the reason is not shown." if hidden else wrong
-            self.complain("FIL204", f'Invalid value for "{path[-1]}"', text, node, path)
+            self.complain(codes.INVALID_VALUE, f"{path[-1]}: {text}", node, path)
 
-    def complain(self, code: str, summary: str, detail: str, node: AttributeNode, path: Path) -> None:
-        self.diagnostics.add(
-            Diagnostic(code=code, summary=summary, detail=detail, subject=node.expr.span, context=node.span, attribute=path)
-        )
+    def complain(self, code: Code, detail: str, node: AttributeNode, path: Path) -> None:
+        self.diagnostics.error(code, detail, subject=node.expr.span, context=node.span, attribute=path)
 
     def unknown_attributes(self, written: Iterable[AttributeNode], schema: Block, path: Path, meta: frozenset[str]) -> None:
         known = [*schema.attributes, *sorted(meta)]
@@ -132,15 +130,14 @@ class _Decoder:
             if node.name in schema.blocks:
                 detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
             else:
-                detail = did_you_mean(node.name, known).strip() or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
+                hint = did_you_mean(node.name, known).strip() or f"Attributes here: {', '.join(schema.attributes) or 'none'}."
+                detail = f'There is no attribute "{node.name}". {hint}'
                 if schema.blocks:
                     detail += f" Blocks here: {', '.join(schema.blocks)}."
-            self.diagnostics.error(
-                "FIL201", f'Unknown attribute "{node.name}"', detail, subject=node.name_span, attribute=(*path, node.name)
-            )
+            self.diagnostics.error(codes.UNKNOWN_ATTRIBUTE, detail, subject=node.name_span, attribute=(*path, node.name))
 
-    def missing(self, body: Body, summary: str, detail: str, path: Path, code: str = "FIL202") -> None:
-        self.diagnostics.error(code, summary, detail, subject=body.origin.span(body.start, body.start + 1), attribute=path)
+    def missing(self, code: Code, body: Body, detail: str, path: Path) -> None:
+        self.diagnostics.error(code, detail, subject=body.origin.span(body.start, body.start + 1), attribute=path)
 
     # Blocks
 
@@ -166,13 +163,14 @@ class _Decoder:
             detail = f'"{node.type}" is an attribute: write {node.type} = ... with an equals sign.'
         else:
             known = [*schema.blocks, *sorted(meta)]
-            detail = did_you_mean(node.type, known).strip() or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
-        self.diagnostics.error("FIL205", f'Unknown block "{node.type}"', detail, subject=node.type_span, attribute=(*path, node.type))
+            hint = did_you_mean(node.type, known).strip() or f"Blocks here: {', '.join(schema.blocks) or 'none'}."
+            detail = f'There is no block "{node.type}". {hint}'
+        self.diagnostics.error(codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=(*path, node.type))
         return False
 
     def nested(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], body: Body, path: Path) -> Data:
         if nested.required and not found:
-            self.missing(body, f'A "{name}" block is required', nested.block.description, (*path, name), "FIL206")
+            self.missing(codes.MISSING_BLOCK, body, f'A "{name}" block is required. {nested.block.description}', (*path, name))
         match nested.nesting:
             case Nesting.SINGLE:
                 return self.single(name, nested, found, path)
@@ -185,9 +183,7 @@ class _Decoder:
         if len(node.label_nodes) != labels:
             wants = "one label" if labels else "no label"
             example = f'{node.type} "name" {{ ... }}' if labels else f"{node.type} {{ ... }}"
-            self.diagnostics.error(
-                "FIL207", "Wrong number of labels", f"A {node.type} block has {wants}: {example}.", subject=node.header_span
-            )
+            self.diagnostics.error(codes.WRONG_LABELS, f"A {node.type} block has {wants}: {example}.", subject=node.header_span)
         end = node.label_nodes[-1].end if node.label_nodes else node.start + len(node.type)
         self.spans.put(path, node, node.start, end)
         return self.body(node.body, nested.block, scope, path)
@@ -195,15 +191,8 @@ class _Decoder:
     def single(self, name: str, nested: NestedBlock, found: list[tuple[BlockNode, Scope]], path: Path) -> Data:
         for node, _ in found[1:]:
             first = Related(span=found[0][0].header_span, message="The first one.")
-            self.diagnostics.add(
-                Diagnostic(
-                    code="FIL208",
-                    summary=f'Only one "{name}" block is allowed',
-                    detail="Put everything into one block.",
-                    subject=node.header_span,
-                    related=(first,),
-                )
-            )
+            detail = f'There are several "{name}" blocks. Put everything into one block.'
+            self.diagnostics.error(codes.ONE_BLOCK_ALLOWED, detail, subject=node.header_span, related=(first,))
         if not found:
             return None
         node, scope = found[0]
@@ -216,20 +205,19 @@ class _Decoder:
             label = node.labels[0] if node.label_nodes else ""
             if label in places:
                 related = (Related(span=places[label].header_span, message="The first one."),)
-                self.diagnostics.add(
-                    Diagnostic(
-                        code="FIL209",
-                        summary=f'Duplicate {name} "{label}"',
-                        detail=f"Each {name} block here needs a label of its own.",
-                        subject=node.label_nodes[0].span if node.label_nodes else node.type_span,
-                        related=related,
-                    )
+                self.diagnostics.error(
+                    codes.DUPLICATE_LABEL,
+                    f'There is already a {name} "{label}". Each {name} block here needs a label of its own.',
+                    subject=node.label_nodes[0].span if node.label_nodes else node.type_span,
+                    related=related,
                 )
                 continue
             places[label] = node
             if not nested.any_label and node.label_nodes and not is_name(label):
                 self.diagnostics.error(
-                    "FIL213", f'"{label}" cannot be the name of a {name} block', NAME_RULE, subject=node.label_nodes[0].span
+                    codes.INVALID_BLOCK_NAME,
+                    f'"{label}" cannot be the name of a {name} block. {NAME_RULE}',
+                    subject=node.label_nodes[0].span,
                 )
             out[label] = self.one(node, nested, scope, (*path, name, label), labels=1)
         return out
@@ -239,12 +227,12 @@ class _Decoder:
             given = [name for name in group if out.get(name) not in (None, [], {})]
             names = ", ".join(f'"{name}"' for name in group)
             if not given:
-                self.missing(body, f"One of {names} is required", "Write exactly one of them.", path, "FIL210")
+                self.missing(codes.CHOICE_OF_SETTINGS, body, f"Write exactly one of {names}.", path)
             elif len(given) > 1:
                 place = body.attribute(given[1])
                 blocks = body.blocks_of(given[1])
                 subject = place.name_span if place is not None else (blocks[0].type_span if blocks else body.span)
                 both = " and ".join(f'"{name}"' for name in given)
                 self.diagnostics.error(
-                    "FIL210", f"{both} exclude each other", f"Write exactly one of {names}.", subject=subject, attribute=path
+                    codes.CHOICE_OF_SETTINGS, f"{both} exclude each other. Write exactly one of {names}.", subject=subject, attribute=path
                 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Span
@@ -22,8 +23,7 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
     for_each = node.body.attribute("for_each")
     if len(node.label_nodes) != 1 or len(contents) != 1 or for_each is None:
         diagnostics.error(
-            "FIL211",
-            "Invalid dynamic block",
+            codes.INVALID_DYNAMIC,
             'It is written dynamic "block name" { for_each = ...; content { ... } }.',
             subject=node.header_span,
         )
@@ -31,9 +31,8 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
     for item in node.body.attributes:
         if item.name not in _KNOWN:
             diagnostics.error(
-                "FIL211",
-                f'Unknown attribute "{item.name}"',
-                f"A dynamic block takes {', '.join(_KNOWN)} and a content block.",
+                codes.INVALID_DYNAMIC,
+                f'It has no attribute "{item.name}". A dynamic block takes {", ".join(_KNOWN)} and a content block.',
                 subject=item.name_span,
             )
     items = _elements(evaluate(for_each.expr, scope, diagnostics), for_each.expr.span, diagnostics)
@@ -52,11 +51,17 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
 
 def _elements(value: Value, place: Span, diagnostics: Diagnostics) -> Iterator[tuple[Value, Value]]:
     if value.sensitive:
-        diagnostics.error("FIL212", "Sensitive for_each", "The number of blocks would show what is sensitive.", subject=place)
+        diagnostics.error(
+            codes.INVALID_DYNAMIC_FOR_EACH,
+            "Its for_each is sensitive, and the number of blocks would show what is sensitive.",
+            subject=place,
+        )
         return
     match value.raw:
         case _ if value.raw is UNKNOWN:
-            diagnostics.error("FIL212", "Unknown for_each", "How many blocks there are must be known when the plan is made.", subject=place)
+            diagnostics.error(
+                codes.INVALID_DYNAMIC_FOR_EACH, "How many blocks there are must be known when the plan is made.", subject=place
+            )
         case tuple() if isinstance(value.type, SetType):
             yield from ((item, item) for item in value.raw)
         case tuple():
@@ -67,7 +72,7 @@ def _elements(value: Value, place: Span, diagnostics: Diagnostics) -> Iterator[t
             yield from ((Value(STRING, name), members[name]) for name in sorted(members))
         case _:
             what = "null" if value.raw is None else named(value.type)
-            diagnostics.error("FIL212", "Invalid for_each", f"It needs a list, set, map or object, not {what}.", subject=place)
+            diagnostics.error(codes.INVALID_DYNAMIC_FOR_EACH, f"It needs a list, set, map or object, not {what}.", subject=place)
 
 
 def _labels(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> tuple[Label, ...]:
@@ -78,11 +83,11 @@ def _labels(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> tuple[La
     try:
         value = convert(evaluate(expr, scope, diagnostics), ListType(STRING))
     except ConversionError as error:
-        diagnostics.error("FIL211", "Invalid labels", f"The labels of a dynamic block are a list of strings: {error}.", subject=expr.span)
+        diagnostics.error(codes.INVALID_DYNAMIC, f"The labels of a dynamic block are a list of strings: {error}.", subject=expr.span)
         return ()
     if not isinstance(value.raw, tuple) or not all(isinstance(item.raw, str) for item in value.raw) or value.sensitive:
         diagnostics.error(
-            "FIL211", "Invalid labels", "The labels of a dynamic block must be known, not null and not sensitive.", subject=expr.span
+            codes.INVALID_DYNAMIC, "The labels of a dynamic block must be known, not null and not sensitive.", subject=expr.span
         )
         return ()
     return tuple(Label(origin=node.origin, start=expr.start, end=expr.end, text=item.raw) for item in value.raw)

@@ -5,8 +5,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
+from flareiac.kernel import codes
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.types import (
     ANY,
     BOOL,
@@ -71,12 +73,12 @@ def evaluate(expr: Expression, scope: Scope, diagnostics: Diagnostics) -> Value:
     try:
         return Evaluator(scope, diagnostics).value(expr)
     except RecursionError:
-        diagnostics.error("FIL010", "Nested too deeply", "Split this expression with local values.", subject=expr.span)
+        diagnostics.error(codes.TOO_DEEP, "Split this expression with local values.", subject=expr.span)
         return unknown()
 
 
 _HIDDEN: Final = "What is gone through here is sensitive, so that the reason is not shown."
-_WITHOUT_DATA: Final = frozenset({"FIL101", "FIL120"})
+_WITHOUT_DATA: Final = frozenset({codes.UNKNOWN_SYMBOL, codes.UNKNOWN_FUNCTION})
 """Complaints that name what is written and what is declared, never a value."""
 
 
@@ -101,18 +103,15 @@ class Evaluator:
         scratch = Diagnostics()
         return Evaluator(self.scope, scratch, hidden=self.hidden).value(expr), scratch
 
-    def fail(self, node: Node, code: str, summary: str, detail: str, context: Node | None = None) -> Value:
+    def fail(self, node: Node, code: Code, detail: str, context: Node | None = None) -> Value:
         """Complains, with the values of the references involved."""
         hidden = self.hidden and code not in _WITHOUT_DATA
-        self.diagnostics.add(
-            Diagnostic(
-                code=code,
-                summary=summary,
-                detail=_HIDDEN if hidden else detail,
-                subject=node.span,
-                context=context.span if context is not None else None,
-                values=() if self.hidden else self.values_of(context or node),
-            )
+        self.diagnostics.error(
+            code,
+            _HIDDEN if hidden else detail,
+            subject=node.span,
+            context=context.span if context is not None else None,
+            values=() if self.hidden else self.values_of(context or node),
         )
         return unknown()
 
@@ -148,9 +147,7 @@ class Evaluator:
         known = list(self.scope.roots())
         hint = did_you_mean(expr.name, known)
         detail = hint.strip() or (f"Known here: {', '.join(sorted(known))}." if known else "Nothing can be referred to here.")
-        return self.fail(
-            expr, "FIL101", f'Unknown symbol "{expr.name}"', f'There is no "{expr.name}" here. {detail} A text is written in double quotes.'
-        )
+        return self.fail(expr, codes.UNKNOWN_SYMBOL, f'There is no "{expr.name}" here. {detail} A text is written in double quotes.')
 
     def attribute(self, expr: GetAttribute) -> Value:
         return self.take_attribute(self.value(expr.source), expr.name, expr)
@@ -158,7 +155,7 @@ class Evaluator:
     def take_attribute(self, source: Value, name: str, expr: Node) -> Value:
         match source.raw:
             case None:
-                return self.fail(expr, "FIL103", "Attribute of null", f'The value before ".{name}" is null, so it has no attributes.')
+                return self.fail(expr, codes.ACCESS_TO_NULL, f'The value before ".{name}" is null, so it has no attributes.')
             case _ if source.raw is UNKNOWN:
                 return self.unknown_attribute(source, name, expr)
             case Resource(address, _, attributes):
@@ -167,15 +164,13 @@ class Evaluator:
                 return self.member(members, name, symbol, expr)
             case tuple():
                 hint = f" To take it from each element, write [*].{name}." if not isinstance(source.type, SetType) else ""
-                return self.fail(
-                    expr, "FIL102", "Unsupported attribute", f'{_capital(named(source.type))} has no attribute "{name}".{hint}'
-                )
+                return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attribute "{name}".{hint}')
             case Mapping():
                 what = "map" if isinstance(source.type, MapType) else "object"
                 return self.member(source.raw, name, f"this {what}", expr, hidden=source.sensitive).with_sensitive(source.sensitive)
             case _:
                 return self.fail(
-                    expr, "FIL102", "Unsupported attribute", f'{_capital(named(source.type))} has no attributes, so there is no "{name}".'
+                    expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attributes, so there is no "{name}".'
                 )
 
     def unknown_attribute(self, source: Value, name: str, expr: Node) -> Value:
@@ -183,14 +178,14 @@ class Evaluator:
             case ObjectType(attributes):
                 if name not in attributes:
                     hint = "" if source.sensitive else did_you_mean(name, attributes)
-                    return self.fail(expr, "FIL102", "Unsupported attribute", f'This object has no attribute "{name}".{hint}')
+                    return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'This object has no attribute "{name}".{hint}')
                 return unknown(attributes[name]).with_sensitive(source.sensitive)
             case MapType(element):
                 return unknown(element).with_sensitive(source.sensitive)
             case AnyType() | RefType():
                 return unknown().with_sensitive(source.sensitive)
             case _:
-                return self.fail(expr, "FIL102", "Unsupported attribute", f'{_capital(named(source.type))} has no attribute "{name}".')
+                return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(named(source.type))} has no attribute "{name}".')
 
     def member(self, members: Mapping[str, Value], name: str, owner: str, expr: Node, *, hidden: bool = False) -> Value:
         try:
@@ -200,7 +195,7 @@ class Evaluator:
         hint = did_you_mean(name, known)
         if not hint and known:
             hint = f" It has {', '.join(map(str, known[:12]))}{', ...' if len(known) > 12 else ''}."
-        return self.fail(expr, "FIL102", "Unsupported attribute", f'{_capital(owner)} has no "{name}".{hint}')
+        return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(owner)} has no "{name}".{hint}')
 
     def index(self, expr: Index) -> Value:
         source = self.value(expr.source)
@@ -209,9 +204,9 @@ class Evaluator:
     def take_index(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         marked = source.sensitive or key.sensitive
         if source.raw is None:
-            return self.fail(expr, "FIL103", "Index of null", "The value before the index is null, so it has no elements.")
+            return self.fail(expr, codes.ACCESS_TO_NULL, "The value before the index is null, so it has no elements.")
         if key.raw is None:
-            return self.fail(key_node, "FIL104", "Null index", "The index is null; it must be a number or a string.", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, "The index is null; it must be a number or a string.", expr)
         if isinstance(source.raw, Symbols | Resource) and isinstance(key.raw, str):
             return self.take_attribute(source, key.raw, expr).with_sensitive(marked)
         if source.raw is UNKNOWN or key.raw is UNKNOWN:
@@ -221,24 +216,22 @@ class Evaluator:
         if isinstance(source.raw, Mapping):
             return self.entry(source, key, expr, key_node).with_sensitive(marked)
         if isinstance(source.type, SetType):
-            return self.fail(
-                expr, "FIL104", "Index of a set", "The elements of a set have no order and no keys. Convert it with tolist() first."
-            )
-        return self.fail(expr, "FIL104", "Invalid index", f"{_capital(named(source.type))} has no elements.")
+            return self.fail(expr, codes.INVALID_INDEX, "The elements of a set have no order and no keys. Convert it with tolist() first.")
+        return self.fail(expr, codes.INVALID_INDEX, f"{_capital(named(source.type))} has no elements.")
 
     def element(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         try:
             at = convert(key, NUMBER).raw
         except ConversionError as error:
-            return self.fail(key_node, "FIL104", "Invalid index", f"The index of {named(source.type)} is a number: {error}.", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, f"The index of {named(source.type)} is a number: {error}.", expr)
         if at != at.to_integral_value():
-            return self.fail(key_node, "FIL104", "Invalid index", "An index is a whole number.", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, "An index is a whole number.", expr)
         count = len(source.raw)
         if not 0 <= at < count:
             has = f"It has {count} element{'' if count == 1 else 's'}" + (f", 0 to {count - 1}." if count else ".")
             has = "How many it has is sensitive." if source.sensitive else has
             negative = " Indexes do not count from the end." if at < 0 else ""
-            return self.fail(key_node, "FIL104", "Index out of range", f"There is no element {_shown(key)}. {has}{negative}", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, f"There is no element {_shown(key)}. {has}{negative}", expr)
         item: Value = source.raw[int(at)]
         return item
 
@@ -246,10 +239,10 @@ class Evaluator:
         try:
             name = convert(key, STRING).raw
         except ConversionError as error:
-            return self.fail(key_node, "FIL104", "Invalid index", f"The key of {named(source.type)} is a string: {error}.", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, f"The key of {named(source.type)} is a string: {error}.", expr)
         if name not in source.raw:
             hint = "" if key.sensitive or source.sensitive else did_you_mean(name, source.raw)
-            return self.fail(key_node, "FIL104", "No such key", f"There is no key {_shown(key)}.{hint}", expr)
+            return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
         item: Value = source.raw[name]
         return item
 
@@ -260,7 +253,7 @@ class Evaluator:
         """A splat of a value: its elements, or the value itself as the only one, or none where it is null."""
         if source.raw is None:
             if isinstance(source.type, ListType | SetType | TupleType):
-                return self.fail(expr, "FIL103", "Splat of null", "The list before the splat is null, so it has no elements.")
+                return self.fail(expr, codes.ACCESS_TO_NULL, "The list before the splat is null, so it has no elements.")
             return tuple_value(())
         if source.raw is UNKNOWN:
             return unknown().with_sensitive(source.sensitive)
@@ -294,7 +287,7 @@ class Evaluator:
         try:
             return operators.unary(expr.operator, self.value(expr.operand))
         except OperatorError as error:
-            self.fail(expr.operand, "FIL105", "Unsuitable operand", error.message, expr)
+            self.fail(expr.operand, codes.INVALID_OPERAND, error.message, expr)
             return unknown(BOOL if expr.operator == "!" else NUMBER)
 
     def binary(self, expr: Binary) -> Value:
@@ -305,7 +298,7 @@ class Evaluator:
             return operators.binary(expr.operator, self.value(expr.left), self.value(expr.right))
         except OperatorError as error:
             subject = {"left": expr.left, "right": expr.right}.get(error.side, expr)
-            self.fail(subject, "FIL105", f"Invalid operand of {expr.operator}", error.message, expr)
+            self.fail(subject, codes.INVALID_OPERAND, f'Operator "{expr.operator}": {error.message}', expr)
             return unknown(NUMBER if expr.operator in {"+", "-", "*", "/", "%"} else BOOL)
 
     def right_side(self, left: Value, right: Expression) -> Value:
@@ -342,8 +335,7 @@ class Evaluator:
         if found is None:
             self.fail(
                 expr,
-                "FIL106",
-                "Inconsistent results of a conditional",
+                codes.INCONSISTENT_CONDITIONAL,
                 f"One result is {named(types[0])}, the other {named(types[1])}; no type fits both. Convert one of them.",
             )
         return found
@@ -351,12 +343,12 @@ class Evaluator:
     def condition(self, expr: Expression, context: Node) -> Value:
         value = self.value(expr)
         if value.raw is None:
-            self.fail(expr, "FIL107", "Null condition", "A condition is true or false, and this one is null.", context)
+            self.fail(expr, codes.INVALID_CONDITION, "A condition is true or false, and this one is null.", context)
             return unknown(BOOL)
         try:
             return convert(value, BOOL)
         except ConversionError as error:
-            self.fail(expr, "FIL107", "Invalid condition", f"A condition is true or false: {error}.", context)
+            self.fail(expr, codes.INVALID_CONDITION, f"A condition is true or false: {error}.", context)
             return unknown(BOOL)
 
     # Collections
@@ -384,12 +376,12 @@ class Evaluator:
         if key.raw is UNKNOWN:
             return None
         if key.raw is None:
-            self.fail(node, "FIL108", "Null key", "The key of an item is null; it must be a string.", context)
+            self.fail(node, codes.INVALID_KEY, "The key of an item is null; it must be a string.", context)
             return None
         try:
             text = convert(key, STRING).raw
         except ConversionError as error:
-            self.fail(node, "FIL108", "Invalid key", f"The key of an item is a string: {error}.", context)
+            self.fail(node, codes.INVALID_KEY, f"The key of an item is a string: {error}.", context)
             return None
         return text if isinstance(text, str) else None
 
@@ -400,8 +392,7 @@ class Evaluator:
             case None:
                 self.fail(
                     expr.collection,
-                    "FIL109",
-                    "Iteration over null",
+                    codes.INVALID_ITERATION,
                     "A for expression needs a list, set, map or object, and this is null.",
                     expr,
                 )
@@ -419,8 +410,7 @@ class Evaluator:
             case _:
                 self.fail(
                     expr.collection,
-                    "FIL109",
-                    "Iteration over a single value",
+                    codes.INVALID_ITERATION,
                     f"A for expression needs a list, set, map or object, not {named(source.type)}.",
                     expr,
                 )
@@ -471,8 +461,7 @@ class Evaluator:
             elif name in groups and not expr.group:
                 inside.fail(
                     expr.result_key,
-                    "FIL110",
-                    "Duplicate object key",
+                    codes.DUPLICATE_KEY,
                     f"Two items have the key {_shown(found)}. To gather the values of each key, write ... after the value.",
                     expr,
                 )
@@ -509,7 +498,7 @@ class Evaluator:
         return Value(STRING, "".join(texts), marked)
 
     def too_long(self, node: Node) -> None:
-        self.fail(node, "FIL112", "The text is too long", f"A text has up to {LONGEST_TEXT:,} characters.")
+        self.fail(node, codes.TEXT_TOO_LONG, f"A text has up to {LONGEST_TEXT:,} characters.")
 
     def part(self, part: TemplatePart, context: Node) -> Value:
         match part:
@@ -525,14 +514,12 @@ class Evaluator:
     def interpolated(self, expr: Expression, context: Node) -> Value:
         value = self.value(expr)
         if value.raw is None:
-            self.fail(expr, "FIL111", "Null in a template", "The expression is null, and null has no text.", context)
+            self.fail(expr, codes.INVALID_TEMPLATE_VALUE, "The expression is null, and null has no text.", context)
             return unknown(STRING)
         try:
             return convert(value, STRING)
         except ConversionError as error:
-            self.fail(
-                expr, "FIL111", "No text for this value", f"Only strings, numbers and bools can stand in a template: {error}.", context
-            )
+            self.fail(expr, codes.INVALID_TEMPLATE_VALUE, f"Only strings, numbers and bools can stand in a template: {error}.", context)
             return unknown(STRING)
 
     def template_if(self, part: TemplateIf) -> Value:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from flareiac.kernel import codes
 from flareiac.lang.build import Builder, Part
 from flareiac.lang.grammar import Table
 from flareiac.lang.syntax import Body
@@ -25,7 +26,7 @@ KEYWORDS: Final[Mapping[str, str]] = {
 DEPTH_LIMIT: Final = 400
 """Symbols that may be open at once: some hundred levels of nesting, far below what would exhaust Python's stack later."""
 
-TOO_DEEP: Final = ("Nested too deeply", "Split this with local values.")
+TOO_DEEP: Final = "Split this with local values."
 
 
 def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
@@ -50,7 +51,7 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
                 state_stack.append(action)
                 value_stack.append(token if kind == token.kind else token._replace(kind=kind))
                 if len(state_stack) > DEPTH_LIMIT:
-                    raise SyntaxTrouble("FIL010", *TOO_DEEP, token.start, token.end)
+                    raise SyntaxTrouble(codes.TOO_DEEP, TOO_DEEP, token.start, token.end)
                 break
             rule = rules[-1 - action]
             size = rule.size
@@ -104,28 +105,26 @@ def unexpected(token: Token, actions: Mapping[str, int], text: str) -> SyntaxTro
     wants_value = actions.keys() >= _EXPRESSION_STARTS
     if token.kind in {"NL_OR_COMMENT", "$END"}:
         if wants_value:
-            return _trouble(token, "Missing value", "The line ends where an expression should follow.")
+            return _trouble(token, "The line ends where an expression should follow.")
         if "EQ" in actions and "LBRACE" in actions:
-            return _trouble(
-                token, "Incomplete line", 'A name alone means nothing: write name = value for an attribute, or name "label" { for a block.'
-            )
+            return _trouble(token, 'A name alone means nothing: write name = value for an attribute, or name "label" { for a block.')
         if "LBRACE" in actions:
-            return _trouble(token, "Missing block body", "The opening brace of a block stands on the line of its header.")
-        return _trouble(token, "Unfinished expression", "The line ends before the expression does." + _wanted(actions))
+            return _trouble(token, "The opening brace of a block stands on the line of its header.")
+        return _trouble(token, "The line ends before the expression does." + _wanted(actions))
     shown = text[token.start : token.end]
     if wants_value:
-        return _trouble(token, "Invalid expression", f"An expression should stand here, not {shown}.")
+        return _trouble(token, f"An expression should stand here, not {shown}.")
     if token.kind in {"EQ", "COLON"} and "LBRACE" in actions and "EQ" not in actions:
-        return _trouble(token, "Invalid attribute name", "An attribute's name is one word without quotes, followed by =.")
+        return _trouble(token, "An attribute's name is one word without quotes, followed by =.")
     if token.kind == "COLON" and "EQ" in actions:
-        return _trouble(token, "Unexpected :", "Attributes are written name = value.")
+        return _trouble(token, "Unexpected :. Attributes are written name = value.")
     if token.kind == "EQ" and "DOUBLE_EQ" in actions:
-        return _trouble(token, "Unexpected =", "To compare two values, write ==. To set an attribute, begin a new line.")
+        return _trouble(token, "Unexpected =. To compare two values, write ==. To set an attribute, begin a new line.")
     if token.kind == "COMMA" and "RBRACE" in actions and "COMMA" not in actions:
-        return _trouble(token, "Unexpected ,", _APART)
+        return _trouble(token, f"Unexpected comma. {_APART}")
     if token.kind == "LBRACE" and "EQ" not in actions and "COMMA" not in actions:
-        return _trouble(token, "Unexpected {", "A block or an object can not begin here.")
-    return _trouble(token, f"Unexpected {shown}", "It does not fit here." + _wanted(actions))
+        return _trouble(token, "A block or an object cannot begin here.")
+    return _trouble(token, f"Unexpected {shown}.{_wanted(actions)}")
 
 
 _SHOWN: Final = {
@@ -148,5 +147,5 @@ def _wanted(actions: Mapping[str, int]) -> str:
     return f" Expected {' or '.join(wanted)}."
 
 
-def _trouble(token: Token, summary: str, detail: str) -> SyntaxTrouble:
-    return SyntaxTrouble("FIL001", summary, detail, token.start, max(token.end, token.start + 1) if token.kind != "$END" else token.end)
+def _trouble(token: Token, detail: str) -> SyntaxTrouble:
+    return SyntaxTrouble(codes.INVALID_SYNTAX, detail, token.start, max(token.end, token.start + 1) if token.kind != "$END" else token.end)

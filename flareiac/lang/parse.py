@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostics, Related
 from flareiac.kernel.sources import Source
 from flareiac.lang import lalr
 from flareiac.lang.build import Builder
@@ -48,7 +49,7 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     wrapped = body.attributes[0].expr
     inner = getattr(wrapped, "inner", None)
     if inner is None or wrapped.end < len(text) - 1:
-        diagnostics.error("FIL001", "Invalid expression", "One expression is expected here.", subject=origin.span(len(prefix), len(text)))
+        diagnostics.error(codes.INVALID_SYNTAX, "One expression is expected here.", subject=origin.span(len(prefix), len(text)))
         return None
     expression: Expression = inner
     return expression
@@ -81,17 +82,14 @@ def _read(text: str, origin: Origin, diagnostics: Diagnostics) -> Body | None:
     for trouble in builder.troubles:
         subject = origin.span(trouble.start, trouble.end)
         context = origin.span(0, len(text)) if len(text) < _SHOWN_WHOLE else None
-        diagnostics.add(Diagnostic(code=trouble.code, summary=trouble.summary, detail=trouble.detail, subject=subject, context=context))
+        diagnostics.error(trouble.code, trouble.detail, subject=subject, context=context)
     return body
 
 
 def _set_twice(item: AttributeNode, first: AttributeNode, diagnostics: Diagnostics) -> None:
-    diagnostics.add(
-        Diagnostic(
-            code="FIL014",
-            summary="Attribute set twice",
-            detail=f'"{item.name}" was already set on line {first.name_span.start.line}.',
-            subject=item.name_span,
-            related=(Related(span=first.name_span, message="It was set here first."),),
-        )
+    diagnostics.error(
+        codes.ATTRIBUTE_SET_TWICE,
+        f'"{item.name}" was already set on line {first.name_span.start.line}.',
+        subject=item.name_span,
+        related=(Related(span=first.name_span, message="It was set here first."),),
     )

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from flareiac.kernel.codes import Code
+
 
 @dataclass
 class SyntaxTrouble(Exception):
     """What is wrong between two offsets of the piece of text being read."""
 
-    code: str
-    summary: str
+    code: Code
     detail: str
     start: int
     end: int

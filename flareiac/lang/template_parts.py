@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from flareiac.kernel import codes
 from flareiac.lang.escapes import unescape_heredoc, unescape_quoted
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import Expression, TemplateFor, TemplateIf, TemplatePart
@@ -128,9 +129,7 @@ class _Assembly:
             case "for":
                 return self.loop(piece)
             case word:
-                raise SyntaxTrouble(
-                    "FIL009", f"Unexpected {word} directive", "No open directive that it could belong to.", piece.start, piece.end
-                )
+                raise SyntaxTrouble(codes.INVALID_DIRECTIVE, f"The {word} directive belongs to no open directive.", piece.start, piece.end)
 
     def condition(self, piece: Mark) -> TemplateIf:
         assert piece.expr is not None
@@ -159,4 +158,9 @@ class _Assembly:
 
 
 def _unclosed(piece: Mark, word: str) -> SyntaxTrouble:
-    return SyntaxTrouble("FIL009", f"Unclosed {piece.word} directive", f"The template ends before %{{ {word} }}.", piece.start, piece.end)
+    return SyntaxTrouble(
+        codes.INVALID_DIRECTIVE,
+        f"The {piece.word} directive is not closed: the template ends before %{{ {word} }}.",
+        piece.start,
+        piece.end,
+    )

@@ -9,6 +9,7 @@ is the marker.
 import re
 from typing import Final, NamedTuple
 
+from flareiac.kernel import codes
 from flareiac.lang.syntax_errors import SyntaxTrouble
 
 
@@ -132,16 +133,12 @@ class _Reader:
 
     def number(self, kind: str, start: int, end: int) -> None:
         if self.out and self.out[-1].kind == "DOT" and kind == "FLOAT_LITERAL":
-            raise SyntaxTrouble(
-                "FIL016", "Invalid legacy index", "Two indexes in a row are written in brackets, such as [0][1].", start, end
-            )
+            raise SyntaxTrouble(codes.UNSUPPORTED_INDEX, "Two indexes in a row are written in brackets, such as [0][1].", start, end)
         self.emit(kind, start, end)
 
     def push(self, what: str, start: int) -> None:
         if len(self.open) >= _DEPTH_LIMIT:
-            raise SyntaxTrouble(
-                "FIL010", "Nested too deeply", f"Expressions and blocks may be nested {_DEPTH_LIMIT} deep.", start, start + 1
-            )
+            raise SyntaxTrouble(codes.TOO_DEEP, f"Expressions and blocks may be nested {_DEPTH_LIMIT} deep.", start, start + 1)
         self.open.append((what, start))
 
     def operator(self, start: int, end: int) -> None:
@@ -164,11 +161,9 @@ class _Reader:
             return
         if not self.open or self.open[-1][0] not in _CLOSES[text]:
             what = (
-                f"It does not close the {_NAMES[self.open[-1][0]]} opened before it."
-                if self.open
-                else "Nothing is open that it could close."
+                f"does not close the {_NAMES[self.open[-1][0]]} opened before it." if self.open else "closes nothing: nothing is open here."
             )
-            raise SyntaxTrouble("FIL003", f"Unexpected {text}", what, start, end)
+            raise SyntaxTrouble(codes.UNEXPECTED_BRACKET, f'"{text}" {what}', start, end)
         self.open.pop()
         self.out.append(Token(_OPERATORS[text], text, start, end))
 
@@ -222,8 +217,7 @@ class _Reader:
                 return
             if self.at >= len(text):
                 raise SyntaxTrouble(
-                    "FIL005",
-                    "Unterminated heredoc",
+                    codes.INVALID_HEREDOC,
                     f"Nothing closes it: write {marker.lstrip('<-')} alone on a line where the text ends.",
                     opened,
                     opened + len(marker),
@@ -239,11 +233,10 @@ class _Reader:
     def check_escapes(self, start: int, end: int) -> None:
         for match in _ESCAPE.finditer(self.text, start, end):
             if len(match.group()) == len("\\U0010FFFF") and match.group().upper() > _LAST_CHARACTER:
-                raise SyntaxTrouble("FIL006", "Invalid escape sequence", f"Unicode has no character {match.group()}.", *match.span())
+                raise SyntaxTrouble(codes.INVALID_ESCAPE, f"Unicode has no character {match.group()}.", *match.span())
             if match.group("bad") is not None:
                 raise SyntaxTrouble(
-                    "FIL006",
-                    "Invalid escape sequence",
+                    codes.INVALID_ESCAPE,
                     f'{match.group()} is not an escape sequence. There are \\n, \\r, \\t, \\", \\\\, \\uNNNN and \\UNNNNNNNN; '
                     "a backslash itself is written \\\\.",
                     *match.span(),
@@ -252,8 +245,7 @@ class _Reader:
     def unterminated_string(self) -> SyntaxTrouble:
         opened = self.open[-1][1]
         return SyntaxTrouble(
-            "FIL004",
-            "Unterminated string",
+            codes.UNTERMINATED_STRING,
             "The line ends before the closing quote. Close the string on the same line, or use a heredoc for text of several lines.",
             opened,
             self.at,
@@ -264,30 +256,28 @@ class _Reader:
         rest = self.text[at : at + 2]
         match rest:
             case "/*":
-                return SyntaxTrouble("FIL007", "Unterminated comment", "Nothing closes it: write */ where the comment ends.", at, at + 2)
+                return SyntaxTrouble(codes.UNTERMINATED_COMMENT, "Nothing closes it: write */ where the comment ends.", at, at + 2)
             case "<<":
                 return SyntaxTrouble(
-                    "FIL005",
-                    "Invalid heredoc",
+                    codes.INVALID_HEREDOC,
                     "A heredoc starts with << or <<- and a name at the end of the line, such as <<EOT.",
                     at,
                     at + 2,
                 )
             case _ if rest[:1] in "'`‘’“”":
-                return SyntaxTrouble("FIL002", "Invalid quote", 'Strings are written in straight double quotes: "text".', at, at + 1)
+                return SyntaxTrouble(codes.INVALID_CHARACTER, 'Strings are written in straight double quotes: "text".', at, at + 1)
             case _ if rest[:1] in "&|":
-                return SyntaxTrouble("FIL002", f"Unexpected {rest[:1]}", 'Logical operators are "&&" and "||".', at, at + 1)
+                return SyntaxTrouble(codes.INVALID_CHARACTER, 'Logical operators are "&&" and "||".', at, at + 1)
             case _:
-                return SyntaxTrouble("FIL002", f"Invalid character {rest[:1]!r}", _meaningless(rest[:1]), at, at + 1)
+                return SyntaxTrouble(codes.INVALID_CHARACTER, _meaningless(rest[:1]), at, at + 1)
 
     def finish(self) -> list[Token]:
         if self.open:
             what, start = self.open[-1]
             name, closing = _NAMES[what], {"{": "}", "for": "}", "(": ")", "[": "]", "${": "}"}[what]
             raise SyntaxTrouble(
-                "FIL008",
-                f"Unclosed {name}",
-                f"There is no {closing} for it before the text ends.",
+                codes.UNCLOSED_BRACKET,
+                f"There is no {closing} for this {name} before the text ends.",
                 start,
                 start + len(what.replace("for", "{")),
             )
@@ -301,4 +291,4 @@ def tokenize(text: str) -> list[Token]:
 
 def _meaningless(character: str) -> str:
     apart = " Each attribute stands on a line of its own." if character == ";" else ""
-    return f"HCL has no meaning for it here.{apart}"
+    return f"HCL has no meaning for {character!r} here.{apart}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from flareiac.kernel import codes
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.types import (
@@ -91,7 +92,7 @@ def parse_type(expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | N
 
 
 def _wrong(expr: Expression, detail: str, diagnostics: Diagnostics) -> None:
-    diagnostics.error("FIL220", "Invalid type", detail, subject=expr.span)
+    diagnostics.error(codes.INVALID_TYPE, detail, subject=expr.span)
 
 
 def _primitive(name: str, expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | None:
@@ -191,5 +192,5 @@ def _optional(expr: Expression, diagnostics: Diagnostics) -> tuple[TypeConstrain
     try:
         return constraint, constraint.apply(value)
     except ConversionError as error:
-        diagnostics.error("FIL221", "Invalid default", f"{named(constraint.type)} is wanted: {error}.", subject=expr.arguments[1].span)
+        diagnostics.error(codes.INVALID_OPTIONAL_DEFAULT, f"{named(constraint.type)} is wanted: {error}.", subject=expr.arguments[1].span)
         return constraint, null(constraint.type)

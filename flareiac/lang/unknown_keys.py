@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from flareiac.kernel.diagnostics import Diagnostic, did_you_mean
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostic, did_you_mean, error
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.types import ListType, MapType, ObjectType, SetType, TupleType, Type
 from flareiac.lang.syntax import AttributeNode, Expression, Node, ObjectConstructor, Parentheses, TupleConstructor, Variable, literal_text
@@ -23,10 +24,10 @@ def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) ->
         owner = render_path((*path, *found.path[:-1]))
         here = f"Keys here: {', '.join(found.known)}."
         key = str(found.path[-1])
-        yield Diagnostic(
-            code="FIL201",
-            summary=f"Unknown key in {owner}" if found.hidden else f'Unknown key "{key}" in {owner}',
-            detail=here if found.hidden else did_you_mean(key, found.known).strip() or here,
+        what = f"{owner} has a key that does not exist." if found.hidden else f'There is no key "{key}" in {owner}.'
+        yield error(
+            codes.UNKNOWN_ATTRIBUTE,
+            f"{what} {(not found.hidden and did_you_mean(key, found.known).strip()) or here}",
             subject=_place(node.expr, found.path).span,
             context=node.span,
             attribute=path if found.hidden else (*path, *found.path),

@@ -57,7 +57,7 @@ def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:
         assert commands.flareiac("validate").code == 0
         plan = commands.flareiac("plan")
         assert "FIC060" not in commands.flareiac("doctor").text
-    assert (plan.code, "data.table.raw does not exist [FIC060]" in plan.err) == (1, True), plan.text
+    assert (plan.code, "The object of a data block does not exist [FIC060]" in plan.err) == (1, True), plan.text
     assert 'on main.flare.hcl line 4, in data "table" "raw"' in plan.err
 
 
@@ -151,7 +151,7 @@ def test_one_can_be_read_for_each_of_a_set(project: Path) -> None:
     ("old", "new", "code"),
     [
         ('data "table" "raw" {', 'data "topic" "raw" {', "FIC065"),
-        ('data "table" "raw" {', 'data "raw" {', "FIC013"),
+        ('data "table" "raw" {', 'data "raw" {', "FIL207"),
         ("stream = stream.raw", "stream = data.table.raw", "FIL"),
         ('output "copy" { table = table.copy }', 'output "copy" { table = data.table.raw }', "FIL"),
         ("{ table = data.table.raw }\n}", "{ table = data.table.row }\n}", "FIC050"),

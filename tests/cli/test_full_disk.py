@@ -57,7 +57,7 @@ def test_full_in_the_middle(tmp_path: Path) -> None:
     (tmp_path / "main.flare.hcl").write_text(PROJECT)
     full = apply_with_room(tmp_path, 700_000)
     assert full.code == 7, full.text
-    assert "The state could not be written [FIA011]" in full.err
+    assert "The state cannot be written [FIS005]" in full.err
     assert "thing.c" in full.out
     assert flareiac(tmp_path, "state", "list").out.split() == ["thing.a"]
     planned = flareiac(tmp_path, "plan", "-detail=summary")

@@ -65,6 +65,6 @@ def test_a_plan_beside_a_running_apply_names_it(tmp_path: Path) -> None:
             time.sleep(0.05)
         told = " ".join(flareiac(tmp_path, "plan").err.replace("│", " ").split())
         process.send_signal(signal.SIGKILL)
-    assert "Another command is at work" in told
+    assert "Another command is running" in told
     assert f"process {process.pid}" in told
-    assert "Another command is at work" not in flareiac(tmp_path, "plan").err
+    assert "Another command is running" not in flareiac(tmp_path, "plan").err

@@ -169,11 +169,11 @@ def test_the_digest_changes_with_values_and_not_with_time(evaluate: Evaluator) -
     [
         ('flareiac { required_version = ">= 99" }', "FIC064"),
         ('flareiac { required_version = "new" }', "FIC063"),
-        ("flareiac { color = true }", "FIC061"),
-        ('flareiac {\n  backend "s3" {}\n}', "FIC062"),
+        ("flareiac { color = true }", "FIL201"),
+        ('flareiac {\n  backend "s3" {}\n}', "FIC012"),
         ('module "m" { source = "./m" }', "FIC012"),
-        ('variable "v" "w" {}', "FIC013"),
-        ('locals "l" {}', "FIC014"),
+        ('variable "v" "w" {}', "FIL207"),
+        ('locals "l" {}', "FIL207"),
         ("locals { a = 1 }\nlocals { a = 2 }", "FIC015"),
         ('output "o" {}', "FIC052"),
         ("import { to = table.nope }", "FIC073"),
@@ -187,8 +187,8 @@ def test_blocks_that_can_not_be_read(evaluate: Evaluator, text: str, code: str) 
 @pytest.mark.parametrize(
     ("meta", "code"),
     [
-        ("lifecycle { prevent_destroy = 3 }", "FIC028"),
-        ("lifecycle { bogus = true }", "FIC071"),
+        ("lifecycle { prevent_destroy = 3 }", "FIL203"),
+        ("lifecycle { bogus = true }", "FIL201"),
         ("lifecycle { create_before_destroy = true }", "FIC072"),
         ("depends_on = []", "FIC070"),
         ("depends_on = [table.nope]", "FIC050"),
@@ -294,7 +294,7 @@ ODD = ("", "a b", "a.b", "a[0]", 'a[\\"x\\"]', "1a", "-a", "a\\u001b[31m", "a\\n
 def test_each_label_of_a_block_is_a_name(evaluate: Evaluator, label: str) -> None:
     kinds = [name for name in installed().registry.types if "." not in name]
     text = "".join(f'{kind} "{label}" {{}}\n' for kind in [*kinds, "variable", "output"]) + f'data "table" "{label}" {{}}\n'
-    assert evaluate.codes(text).count("FIC016") == len(kinds) + 3
+    assert evaluate.codes(text).count("FIL213") == len(kinds) + 3
 
 
 @pytest.mark.parametrize("label", ODD)
@@ -331,7 +331,7 @@ def test_a_file_that_looks_like_one_of_a_project_and_is_not_read_is_told(evaluat
     (evaluate.root / name).write_text("{}")
     (found,) = evaluate('output "x" { value = 1 }\n')[1]
     assert (found.code, found.severity) == ("FIC006", Severity.WARNING)
-    assert name in found.summary
+    assert name in found.detail
 
 
 @pytest.mark.parametrize("name", ["README.md", "a.hcl", "notes.json", "flareiac.vars.hcl", "x.auto.vars.hcl", "a.flare.hcl~"])
@@ -360,7 +360,7 @@ def test_blocks_of_an_override_file_are_not_merged_and_it_says_so(evaluate: Eval
 
 def test_an_import_block_with_for_each_says_that_it_is_not_there_yet(evaluate: Evaluator) -> None:
     (found,) = evaluate(table("t") + 'import {\n for_each = toset(["a"])\n to = table.t\n id = each.key\n}\n')[1]
-    assert found.summary == "for_each of an import block is not supported yet"
+    assert found.detail.startswith("An import block cannot have for_each yet.")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_going_to_where_it_stands_does_nothing(plain: Project) -> None:
     [
         (("table.orders",), "No earlier state of lake.demo.orders is recorded"),
         (("table.orders", "-to=17"), "has no snapshot 17 any more"),
-        (("table.nothing",), "The state holds no table.nothing"),
+        (("table.nothing",), "The state does not hold table.nothing"),
     ],
 )
 def test_what_can_not_be_is_refused_with_its_reason(plain: Project, words: tuple[str, ...], complaint: str) -> None:

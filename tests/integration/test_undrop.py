@@ -70,7 +70,7 @@ def test_rows_written_after_an_undrop_come_back_with_the_next(shop: Project) -> 
     shop.apply()  # its block is gone: forgotten, and it stays
     assert kept(shop) == []
     drop(shop)
-    assert "Nothing that was dropped is known as table.orders" in shop.run("undrop", "table.orders", code=1).err
+    assert "The state has no dropped table.orders" in shop.run("undrop", "table.orders", code=1).err
 
 
 def test_a_table_dropped_by_another_program_comes_back_before_an_apply_and_plan_is_quiet(shop: Project) -> None:
