@@ -9,6 +9,7 @@ from typing import Final
 from flareiac.app.codes import code_page, known_codes
 from flareiac.app.discovery import installed
 from flareiac.config.entries import Entry, Page
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.lang.functions import functions
 from flareiac.sdk.documents import Documented
@@ -38,13 +39,8 @@ def explain(name: str) -> tuple[str, Entry]:
         return family, known[family]
     if (retired := code_page(wanted)) is not None:
         return wanted.upper(), Page(title=wanted.upper(), text=retired, kind="code")
-    raise Failure(
-        error(
-            "FIX070",
-            f'There is no explanation of "{name}"',
-            f"flareiac explain lists what can be explained.{did_you_mean(wanted, known)}",
-        )
-    )
+    why = f'There is none of "{name}". flareiac explain lists what can be explained.{did_you_mean(wanted, known)}'
+    raise Failure(error(codes.NO_EXPLANATION, why))
 
 
 def _without_labels(name: str) -> str:
