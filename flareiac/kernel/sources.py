@@ -1,6 +1,9 @@
 """Positions in source text. Every piece of syntax knows its span; every complaint points at one."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,27 @@ class Source:
     def position(self, offset: int) -> Position:
         """The position of a character offset (clamped to the text)."""
         offset = max(0, min(offset, len(self.text)))
-        line = self.text.count("\n", 0, offset) + 1
-        last_break = self.text.rfind("\n", 0, offset)
-        return Position(line, offset - last_break, offset)
+        starts = line_starts(self.text)
+        line = bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1, offset)
+
+    def line(self, number: int) -> str:
+        """A line by its number, without its break; empty where there is none."""
+        starts = line_starts(self.text)
+        if not 1 <= number <= len(starts):
+            return ""
+        return self.text[starts[number - 1] : starts[number] - 1 if number < len(starts) else len(self.text)]
 
     def span(self, start: int, end: int) -> Span:
         """The span between two character offsets."""
         return Span(self.path, self.position(start), self.position(end))
+
+
+@lru_cache(maxsize=16)
+def line_starts(text: str) -> Sequence[int]:
+    """The offset at which each line begins: found once for a text, since a broken one has a complaint on each of its lines."""
+    starts, at = [0], text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts

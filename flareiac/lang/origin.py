@@ -1,8 +1,6 @@
 """Where a piece of syntax comes from. Offsets are relative to a piece of the text, so that a cached piece fits where it moved to."""
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from flareiac.kernel.sources import Position, Source, Span
 
@@ -13,18 +11,9 @@ class Lines:
     def __init__(self, source: Source) -> None:
         self.source = source
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        starts, at, text = [0], 0, self.source.text
-        while (at := text.find("\n", at) + 1) > 0:
-            starts.append(at)
-        return starts
-
     def position(self, offset: int) -> Position:
         """The position of a character offset (clamped to the text)."""
-        offset = max(0, min(offset, len(self.source.text)))
-        line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1, offset)
+        return self.source.position(offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """Complaints as a person reads them (a box with the place, the lines, the values, the reason) and as Terraform's JSON has them."""
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
 from flareiac.kernel.paths import render_path
-from flareiac.kernel.sources import Position, Source, Span
+from flareiac.kernel.sources import Position, Source, Span, line_starts
 from flareiac.render.snippet import enclosing_block, shown_lines
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import printable
@@ -66,8 +68,24 @@ def range_json(span: Span, source: Source | None) -> Data:
 
 
 def _position_json(position: Position, source: Source | None) -> Data:
-    byte = len(source.text[: position.offset].encode(errors="surrogatepass")) if source else position.offset
+    byte = _bytes_before(source, position) if source else position.offset
     return {"line": position.line, "column": position.column, "byte": byte}
+
+
+def _bytes_before(source: Source, position: Position) -> int:
+    starts = line_starts(source.text)
+    line = min(position.line, len(starts)) - 1
+    return _byte_starts(source.text)[line] + _size(source.text[starts[line] : position.offset])
+
+
+@lru_cache(maxsize=16)
+def _byte_starts(text: str) -> Sequence[int]:
+    """The byte at which each line begins."""
+    return [0, *accumulate(_size(line) + 1 for line in text.split("\n"))]
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Data:

@@ -4,8 +4,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from flareiac.kernel.sources import Source, Span
+from flareiac.kernel.sources import Source, Span, line_starts
 from flareiac.render.value_text import printable
 
 _BLOCK = re.compile(r"(?P<header>[A-Za-z_][\w-]*(?:[ \t]+(?:\"[^\"]*\"|[A-Za-z_][\w-]*))*)[ \t]*\{")
@@ -26,25 +27,34 @@ class ShownLine:
 
 def shown_lines(source: Source, subject: Span, context: Span | None, room: int) -> list[ShownLine]:
     """The lines of ``context`` (or of the subject), at most ``room`` columns each; at most six, from the subject's first line on."""
-    lines = source.text.split("\n")
+    count = len(line_starts(source.text))
     first = min(subject.start.line, context.start.line) if context else subject.start.line
     last = max(_last_line(subject), _last_line(context)) if context else _last_line(subject)
     if last - first >= _MOST_LINES:
         first = max(first, subject.start.line - 1)
         last = min(last, first + _MOST_LINES - 1)
-    return [_shown(lines[number - 1].rstrip("\r"), number, subject, room) for number in range(first, last + 1) if number <= len(lines)]
+    return [_shown(source.line(number).rstrip("\r"), number, subject, room) for number in range(first, min(last, count) + 1)]
 
 
 def enclosing_block(source: Source, span: Span) -> str | None:
     """The header of the top-level block that a span lies in, such as ``table "orders"``."""
-    lines: Sequence[str] = source.text.split("\n")[: span.start.line]
-    for line in reversed(lines):
-        if found := _BLOCK.match(line):
-            closed = line.rstrip().endswith("}") and line is not lines[-1]
-            return None if closed else found["header"]
-        if line.startswith("}") and line is not lines[-1]:
-            return None
-    return None
+    headers = _headers(source.text)
+    return headers[min(span.start.line, len(headers)) - 1]
+
+
+@lru_cache(maxsize=16)
+def _headers(text: str) -> Sequence[str | None]:
+    """For each line, the header of the top-level block that it lies in."""
+    headers: list[str | None] = []
+    above: str | None = None
+    for line in text.split("\n"):
+        found = _BLOCK.match(line)
+        headers.append(found["header"] if found else above)
+        if found:
+            above = None if line.rstrip().endswith("}") else found["header"]
+        elif line.startswith("}"):
+            above = None
+    return headers
 
 
 def _last_line(span: Span) -> int:

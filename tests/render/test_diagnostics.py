@@ -1,6 +1,7 @@
 """How complaints are shown to people and to machines."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -226,3 +227,34 @@ def test_any_span_of_any_text_is_shown(width: int, data: st.DataObject) -> None:
     [found] = as_json([item], {"x.hcl": source})
     snippet = found["snippet"]
     assert snippet["code"][snippet["highlight_start_offset"] : snippet["highlight_end_offset"]] == source.text[start:end]
+
+
+class _Counted(str):
+    """A text that counts how often all of it is gone through."""
+
+    __slots__ = ("times",)
+    times: int
+
+    def split(self, *arguments: Any, **options: Any) -> list[str]:
+        self.times += 1
+        return super().split(*arguments, **options)
+
+    def count(self, *arguments: Any) -> int:
+        self.times += 1
+        return super().count(*arguments)
+
+    def encode(self, *arguments: Any, **options: Any) -> bytes:
+        self.times += 1
+        return super().encode(*arguments, **options)
+
+
+def test_a_text_with_a_complaint_on_each_line_is_gone_through_a_few_times() -> None:
+    """A file of a thousand stray braces has a thousand errors; it is not read a thousand times for them."""
+    content = _Counted("ü }\n" * 1_000)
+    content.times = 0
+    source = Source("main.hcl", content)
+    items = [Diagnostic(code="FIL010", summary=str(line), subject=source.span(4 * line + 2, 4 * line + 3)) for line in range(1_000)]
+    assert text(items, {source.path: source}, width=100, colour=False).count("ü }") == 1_000
+    shown = as_json(items, {source.path: source})
+    assert [item["range"]["start"] for item in shown[:2]] == [{"line": 1, "column": 3, "byte": 3}, {"line": 2, "column": 3, "byte": 8}]
+    assert content.times <= 4
