@@ -5,14 +5,14 @@ import json
 from collections.abc import Mapping
 
 from flareiac import __version__
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, read_json
 from flareiac.lang import user_cache
 
 
 def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
     """By address; empty where nothing is known."""
     with contextlib.suppress(ValueError):
-        found = json.loads(user_cache.read(_name(lineage, workspace)) or b"{}")
+        found = read_json(user_cache.read(_name(lineage, workspace)) or b"{}")
         if isinstance(found, dict) and all(isinstance(item, dict) for item in found.values()):
             return found
     return {}

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from flareiac.applying.requests import check_intent
 from flareiac.kernel.data import Data
 from flareiac.kernel.kill_points import reach
+from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Recovered, Result, decode_entry, encode_entry, replay
 from flareiac.model.relocation import restored
@@ -47,13 +49,23 @@ def load(store: StateStore, root: str) -> Loaded:
     stored, journal = _read(store)
     base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
     with _journal_lost():
-        entries = [_entry_with_places(decode_entry(record, f"the journal of {where}"), absolute) for record in journal.records]
+        entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
     return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn, root=root)
 
 
 def encode_state(snapshot: Snapshot, root: str) -> bytes:
     """The bytes of the state of the root module in ``root``: places of connections that lie below it are relative to it."""
     return encode_snapshot(with_places(snapshot, lambda data: stored_places(data, root)))
+
+
+def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
+    try:
+        entry = _entry_with_places(decode_entry(record, where), places)
+        if isinstance(entry, Intent):
+            check_intent(entry.operation)
+        return entry
+    except UNREADABLE as problem:
+        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
 
 
 def _entry_with_places(entry: Entry, places: Callable[[Data], Data]) -> Entry:

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
-from flareiac.model.plan import Operation, Plan, PlannedResource
+from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
+from flareiac.model.shape import check
 from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
 from flareiac.sdk.changes import Action
+from flareiac.sdk.maintenance import decode_work
 from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, ResourceType
 from flareiac.sdk.references import Resolved
 
@@ -106,6 +108,21 @@ def encode_request(request: ApplyRequest, resource: PlannedResource | ResourceRe
             )
         ),
     }
+
+
+def check_intent(data: Data) -> None:
+    """Whether an intent can be settled by. Raises what decoding raises (``model.damage.UNREADABLE``) where it is not as it was written."""
+    if not isinstance(data["address"], str):
+        raise TypeError(f"unexpected {data['address']!r}")
+    if data["action"] != Verb.MAINTAIN:
+        asked = data
+    elif "work" in data:
+        decode_work(data["work"])
+        asked = data["request"]
+    else:
+        return
+    request, _blank = decode_request(asked, threading.Event(), lambda _text: None)
+    check(request, ApplyRequest)
 
 
 def decode_request(data: Data, cancel: threading.Event, progress: Callable[[str], None]) -> tuple[ApplyRequest, ResourceRecord]:

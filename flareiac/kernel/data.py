@@ -6,6 +6,8 @@ Plain data is None, bool, int, float, str, lists and string-keyed dicts of plain
 
 import hashlib
 import json
+import math
+import re
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -37,40 +39,69 @@ UNKNOWN: Final = Unknown()
 
 _REFERENCE_KEY: Final = "$ref"
 _UNKNOWN_KEY: Final = "$unknown"
+_MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
+"""The only key of a one-key object that stands for a leaf (``$absent``: see the plan file), or of a map that was written so by a user."""
 
 
 def to_json(value: Data) -> Data:
-    """Plain data as JSON's own types (``Reference`` and ``UNKNOWN`` as one-key objects)."""
+    """Plain data as JSON's own types: ``Reference`` and ``UNKNOWN`` as one-key objects, a map that looks like one of these escaped."""
     match value:
-        case Reference(address):
-            return {_REFERENCE_KEY: address}
-        case Unknown():
-            return {_UNKNOWN_KEY: True}
         case dict():
-            return {key: to_json(item) for key, item in value.items()}
+            return {_escaped(key) if len(value) == 1 else key: to_json(item) for key, item in value.items()}
         case list() | tuple():
             return [to_json(item) for item in value]
         case _:
-            return value
+            return _leaf(value)
 
 
 def from_json(value: Data) -> Data:
     """The inverse of ``to_json``."""
     if isinstance(value, dict):
         if len(value) == 1:
-            if _REFERENCE_KEY in value:
+            if isinstance(value.get(_REFERENCE_KEY), str):
                 return Reference(value[_REFERENCE_KEY])
-            if _UNKNOWN_KEY in value:
+            if value.get(_UNKNOWN_KEY) is True:
                 return UNKNOWN
+            return {_unescaped(key): from_json(item) for key, item in value.items()}
         return {key: from_json(item) for key, item in value.items()}
     if isinstance(value, list):
         return [from_json(item) for item in value]
     return value
 
 
+def _escaped(key: str) -> str:
+    return f"${key}" if _MARKED.fullmatch(key) else key
+
+
+def _unescaped(key: str) -> str:
+    return key[1:] if key.startswith("$$") and _MARKED.fullmatch(key) else key
+
+
+def _leaf(value: Data) -> Data:
+    match value:
+        case Reference(address):
+            return {_REFERENCE_KEY: address}
+        case Unknown():
+            return {_UNKNOWN_KEY: True}
+        case _:
+            return value
+
+
+def read_json(content: bytes | str) -> Data:
+    """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``, ``Infinity``, ``1e999``."""
+    return json.loads(content, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a number that JSON has")
+    return number
+
+
 def canonical(value: Data) -> str:
     """The one text of a value: keys sorted, no spaces. Equal values have equal texts."""
-    return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_leaf)
 
 
 def digest(value: Data) -> str:

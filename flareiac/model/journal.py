@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from flareiac.kernel.data import Data, from_json, to_json
+from flareiac.kernel.data import Data, from_json, read_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
+from flareiac.model.shape import check
 from flareiac.model.snapshot import (
     ResourceRecord,
     Snapshot,
@@ -113,31 +114,36 @@ def encode_entry(entry: Entry) -> bytes:
 def decode_entry(content: bytes, where: str) -> Entry:
     """The inverse of ``encode_entry``. Raises ``Damaged``."""
     try:
-        data = json.loads(content)
-        match data["kind"]:
-            case "begun":
-                return Begun(apply=data["apply"], plan=data["plan"], time=data["time"], lineage=data["lineage"])
-            case "intent":
-                return Intent(apply=data["apply"], id=data["id"], operation=from_json(data["operation"]))
-            case "result":
-                record = decode_record(data["record"]) if data["record"] else None
-                return Result(
-                    apply=data["apply"],
-                    id=data["id"],
-                    address=data["address"],
-                    record=record,
-                    forgotten=data["forgotten"],
-                    error=data["error"],
-                )
-            case "outputs":
-                items = {key: decode_output(item) for key, item in data["outputs"].items()}
-                return Outputs(apply=data["apply"], outputs=items)
-            case "ended":
-                return Ended(apply=data["apply"])
-            case other:
-                raise Damaged(where, f"it holds a record of the unknown kind {other!r}")
+        entry = _decoded(read_json(content), where)
+        check(entry, type(entry))
+        return entry
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
+
+
+def _decoded(data: Data, where: str) -> Entry:
+    match data["kind"]:
+        case "begun":
+            return Begun(apply=data["apply"], plan=data["plan"], time=data["time"], lineage=data["lineage"])
+        case "intent":
+            return Intent(apply=data["apply"], id=data["id"], operation=from_json(data["operation"]))
+        case "result":
+            record = decode_record(data["record"]) if data["record"] else None
+            return Result(
+                apply=data["apply"],
+                id=data["id"],
+                address=data["address"],
+                record=record,
+                forgotten=data["forgotten"],
+                error=data["error"],
+            )
+        case "outputs":
+            items = {key: decode_output(item) for key, item in data["outputs"].items()}
+            return Outputs(apply=data["apply"], outputs=items)
+        case "ended":
+            return Ended(apply=data["apply"])
+        case other:
+            raise Damaged(where, f"it holds a record of the unknown kind {other!r}")
 
 
 @dataclass(slots=True, kw_only=True)

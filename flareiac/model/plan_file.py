@@ -2,7 +2,7 @@
 
 import json
 
-from flareiac.kernel.data import Data, digest, from_json, to_json
+from flareiac.kernel.data import Data, digest, from_json, read_json, to_json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Position, Span
@@ -72,7 +72,7 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
 def decode_plan(content: bytes, where: str, root: str) -> Plan:
     """The inverse of ``encode_plan``, for the root module in ``root``. Raises ``Damaged`` for what is no plan, or one of another format."""
     try:
-        document = json.loads(content)
+        document = read_json(content)
         if document["kind"] != "flareiac-plan":
             raise Damaged(where, "it is not a plan file")
         if document["format_version"] != FORMAT_VERSION:

@@ -12,10 +12,6 @@ from typing import Any
 
 def check(value: object, expected: Any) -> None:
     """Raises ``TypeError`` where a value, or a part of it, is not of its declared type. Types it does not know are taken as fitting."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for name, declared in _fields(type(value)):
-            check(getattr(value, name), declared)
-        return
     origin, parts = typing.get_origin(expected), typing.get_args(expected)
     if origin in (typing.Union, types.UnionType):
         _check_union(value, parts)
@@ -25,11 +21,17 @@ def check(value: object, expected: Any) -> None:
             check(item, parts[0] if parts else object)
     elif origin in (dict, Mapping):
         _require(isinstance(value, Mapping), value)
+        if parts == (str, Any):  # plain data: most of every document
+            _require(all(isinstance(key, str) for key in typing.cast("Mapping[object, object]", value)), value)
+            return
         for key, item in typing.cast("Mapping[object, object]", value).items():
             check(key, parts[0])
             check(item, parts[1])
     elif isinstance(expected, type):
         _check_plain(value, expected)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            for name, declared in _fields(type(value)):
+                check(getattr(value, name), declared)
 
 
 def _check_union(value: object, parts: tuple[Any, ...]) -> None:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from flareiac.kernel.data import Attributes, Data, digest, from_json, to_json
+from flareiac.kernel.data import Attributes, Data, digest, from_json, read_json, to_json
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
+from flareiac.model.shape import check
 from flareiac.sdk.provider import Recorded
 from flareiac.sdk.state import Damaged
 
@@ -153,7 +154,9 @@ def encode_output(output: OutputValue) -> dict[str, Data]:
 
 def decode_output(data: Data) -> OutputValue:
     """The inverse of ``encode_output``. Early versions recorded no types."""
-    return OutputValue(value=from_json(data["value"]), sensitive=bool(data["sensitive"]), type=data.get("type"))
+    output = OutputValue(value=from_json(data["value"]), sensitive=bool(data["sensitive"]), type=data.get("type"))
+    check(output, OutputValue)
+    return output
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
@@ -174,7 +177,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 def decode_snapshot(content: bytes, where: str) -> Snapshot:
     """The inverse of ``encode_snapshot``. Raises ``Damaged`` for what this version can not understand."""
     try:
-        document = json.loads(content)
+        document = read_json(content)
         version = document["format_version"]
         if version != FORMAT_VERSION:
             raise Damaged(where, f"it has format version {version}; this FlareIaC reads version {FORMAT_VERSION}", _NEWER)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.data import Attributes, digest, read_json
 from flareiac.kernel.host import Host, this_host
 from flareiac.sdk.state import Damaged, LockInfo
 from flareiac_state.durable_files import FILE_MODE, replace_file
@@ -131,7 +131,7 @@ def _check_types(parts: Attributes) -> None:
 
 def _decode(content: bytes, where: str) -> LockRecord:
     try:
-        data = json.loads(content)
+        data = read_json(content)
         if "digest" in data and data.pop("digest") != digest(data):  # early versions wrote none
             raise ValueError("it was edited, or damaged")
         info = LockInfo(**data["info"])

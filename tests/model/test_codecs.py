@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac.kernel.data import UNKNOWN, Data, Reference
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import warning
 from flareiac.kernel.sources import Position, Span
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Result, decode_entry, encode_entry, replay
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import decode_plan, encode_plan
+from flareiac.model.shape import check
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot
 from flareiac.sdk.changes import (
     ABSENT,
@@ -35,7 +36,7 @@ from flareiac.sdk.state import Damaged
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ADDRESS = st.sampled_from(["table.a", 'table.b["x"]', "job.c[0]", "checkpoint.d"])
 LEAF = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False), TEXT)
-KEY = TEXT.filter(lambda key: not key.startswith("$"))
+KEY = st.one_of(TEXT, st.sampled_from(["$ref", "$unknown", "$absent", "$$ref", "$$$absent", "$references"]))
 DATA: st.SearchStrategy[Data] = st.recursive(
     st.one_of(LEAF, st.just(UNKNOWN), ADDRESS.map(Reference)),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEY, inner, max_size=3)),
@@ -238,3 +239,20 @@ def test_hostile_json_is_damage(content: bytes) -> None:
     for decode in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
             decode(content, "here")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_of_json_is_damage(number: str) -> None:
+    """Python reads and writes these; what other programs then read from ``-json`` would not be JSON."""
+    output = b'{"a":{"value":NUMBER,"sensitive":false}}'
+    document = b'{"format_version":1,"features":[],"lineage":"x","serial":1,"outputs":' + output + b',"resources":[]}'
+    assert decode_snapshot(document.replace(b"NUMBER", b"1e99"), "here").outputs["a"].value == 1e99
+    with pytest.raises(Damaged):
+        decode_snapshot(document.replace(b"NUMBER", number.encode()), "here")
+
+
+@pytest.mark.parametrize("value", [Reference("table.a"), UNKNOWN], ids=str)
+def test_a_leaf_is_not_a_whole_body(value: Data) -> None:
+    """A record of another kind does not pass for a mapping only because it is a record."""
+    with pytest.raises(TypeError):
+        check(value, Attributes | None)
