@@ -155,6 +155,11 @@ def _identity_after(attributes: Attributes, observed: Observation) -> Attributes
     return getattr(observed, "identity", {}) | _identity(attributes)
 
 
+def recorded_state(archive: Archive, root: Path) -> Snapshot:
+    """What the state holds in a case that has a ``recorded.flare.hcl``."""
+    return _world(archive, root, _resources(archive.files["recorded.flare.hcl"], root))[0]
+
+
 def _inputs(archive: Archive, root: Path, desired: Configuration, options: Attributes) -> Inputs:
     snapshot, observations = _world(archive, root, desired)
     observations.update({address: Missing() for address in options.get("missing", ())})

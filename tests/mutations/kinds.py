@@ -1,174 +1,104 @@
-"""The kinds of files that are damaged, each with the commands that read them."""
+"""The kinds of files that are damaged, each with the projects that hold one and the commands that read it."""
 
-import contextlib
-import io
+import json
 import random
-import shutil
-import signal
-import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from flareiac.cli.main import run
-from tests.mutations.mutate import damaged_json, damaged_text
+from flareiac_state.journal_frames import Frame, FrameKind, decode_frames, encode_frame
+from tests.mutations.documents import damage_document, damaged_document
+from tests.mutations.mutate import ANY_TEXT, HCL, damaged
+from tests.mutations.worlds import JARS, JOURNAL, LOCK, MAIN, PLAN, STATE, World
 
-LIMIT = 60
-"""Seconds after which a command counts as hanging."""
-CODES = frozenset({0, 1, 2, 3, 4, 5, 6, 8, 64})
-MAIN = b"""variable "env" {
-  type    = string
-  default = "dev"
-  validation {
-    condition     = length(var.env) < 9
-    error_message = "Too long: ${var.env}."
-  }
-}
-variable "tables" {
-  type    = map(object({ days = optional(number, 7), tags = optional(list(string), []) }))
-  default = { a = {}, b = { days = 3 } }
-}
-locals {
-  names = [for key, item in var.tables : "${upper(key)}-${item.days}" if item.days > 1]
-}
-catalog "lake" {
-  uri       = "sqlite:///lake/catalog.db"
-  warehouse = "lake/warehouse"
-}
-namespace "web" { properties = { env = var.env } }
-table "t" {
-  for_each  = var.tables
-  catalog   = catalog.lake
-  namespace = namespace.web.name
-  name      = each.key
-  comment   = <<-EOT
-    of ${each.key}
-  EOT
-  column "id" {
-    type    = "long"
-    comment = "its number"
-  }
-  column "ts"   { type = "timestamptz" }
-  column "more" { type = "struct<a: int, b: list<string>>" }
-  partition_by = [day("ts"), bucket(4, "id")]
-  properties   = { "write.format.default" = "parquet" }
-  lifecycle { prevent_destroy = false }
-}
-stream "ticks" { rate { rows_per_second = 5 } }
-checkpoint "c" {}
-job "j" {
-  checkpoint = checkpoint.c
-  trigger    = { processing_time = "2s" }
-  stopped    = true
-  input "ticks" { stream = stream.ticks }
-  step "s" { sql = "SELECT value AS id, timestamp AS ts FROM ticks WHERE value > ${length(local.names)}" }
-  output "o" { table = table.t["a"] }
-}
-output "names" { value = [for t in table.t : t.name] }
-output "secret" {
-  value     = join(",", local.names)
-  sensitive = true
-}
-"""
-VARIABLES = b'env = "prod"\ntables = {\n  a = { days = 4, tags = ["x"] }\n  c = {}\n}\n'
-_WITHOUT_JOB = MAIN.replace(MAIN[MAIN.index(b'stream "ticks"') : MAIN.index(b'output "names"')], b"")
-STATE, LOCK = ".flareiac/state/default/snapshot.json", ".flareiac/state/default/lock.json"
+Command = tuple[str, ...]
+_IN_MEMORY = ("plan", "-refresh=none")
+_VALIDATE: tuple[Command, ...] = (("validate",), ("validate", "-json"))
+_PLAN: tuple[Command, ...] = (
+    _IN_MEMORY,
+    (*_IN_MEMORY, "-json"),
+    (*_IN_MEMORY, "-detail=full", "-show-steps"),
+    (*_IN_MEMORY, "-out=new.plan"),
+)
+_READ_STATE: tuple[Command, ...] = (
+    *_PLAN,
+    ("state", "list"),
+    ("show",),
+    ("show", "-json"),
+    ("output",),
+    ("output", "-json"),
+    (*_IN_MEMORY, "-destroy"),
+)
+_ASK: tuple[Command, ...] = (("plan",), ("drift",), ("drift", "-json"), ("status",), ("destroy", "-input=false"))
+_APPLY: tuple[Command, ...] = (("apply", "-auto-approve"), ("apply", "-auto-approve", "-json"), ("destroy", "-auto-approve"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """``commands`` is chosen from for each damaged file; what they change is set back."""
+    """``real``: further commands where systems can be asked. ``changing``: further ones where a process can be contained."""
 
-    file: str
-    damage: Callable[[bytes, random.Random], bytes]
-    commands: tuple[tuple[str, ...], ...]
-    main: bytes = _WITHOUT_JOB
+    files: tuple[str, ...]
+    damage: Callable[[bytes, random.Random, Sequence[bytes]], tuple[tuple[str, ...], bytes]]
+    commands: tuple[Command, ...] = ()
+    real: tuple[Command, ...] = ()
+    changing: tuple[Command, ...] = ()
+    only: tuple[str, ...] = ()
+    """The worlds; all that have one of the files, where it is empty."""
+
+    def holds(self, world: World) -> bool:
+        return world.name in self.only if self.only else any(name in world.files for name in self.files)
+
+    def command(self, world: World, choose: random.Random, *, contained: bool) -> Command:
+        """One that reads, mostly: those that change something write through to the disk."""
+        changes = choose.random() < 0.1
+        if world.is_real and changes and contained and self.changing:
+            return choose.choice(self.changing)
+        return choose.choice((*self.commands, *self.real) if world.is_real else self.commands)
 
 
-_READERS = (("plan", "-refresh=none"), ("state", "list"), ("show", "-json"), ("output",), ("drift", "-json"), ("destroy", "-input=false"))
+def _in_records(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> tuple[tuple[str, ...], bytes]:
+    """Records with another content, or others' order, in frames that are whole."""
+    frames = list(decode_frames(content, "").items)
+    records = [json.loads(frame.payload) for frame in frames if frame.kind is FrameKind.RECORD]
+    whole = choose.randrange(4)
+    if whole == 0:
+        records.insert(choose.randrange(len(records) + 1), choose.choice(records))
+        names: tuple[str, ...] = ("record twice",)
+    elif whole == 1:
+        del records[choose.randrange(len(records))]
+        names = ("record away",)
+    else:
+        names = damage_document(records, choose, [records])
+    made = [
+        Frame(kind=FrameKind.RECORD, payload=json.dumps(item).encode(errors="surrogatepass"), epoch=frames[0].epoch) for item in records
+    ]
+    return names, b"".join(map(encode_frame, (frames[0], *made)))
+
+
+_text = partial(damaged, damages=ANY_TEXT)
+_sealed, _unsealed = partial(damaged_document, sealed=True), partial(damaged_document, sealed=False)
+_hcl = partial(damaged, damages=HCL)
+_SHOW_PLAN: tuple[Command, ...] = (("show", PLAN), ("show", "-json", PLAN))
+_APPLY_PLAN: tuple[Command, ...] = (("apply", PLAN), ("apply", PLAN, "-json"))
+_WITH_FILE: tuple[Command, ...] = tuple(
+    (*command, "-var-file=dev.vars.hcl") for command in (*_VALIDATE, _IN_MEMORY, (*_IN_MEMORY, "-json"))
+)
+_LOCKING: tuple[Command, ...] = (("destroy", "-input=false"),)
+_APPLIED = ("applied", "letting go", "interrupted")
 KINDS: dict[str, Kind] = {
-    "hcl": Kind(file="main.flare.hcl", damage=damaged_text, commands=(("validate",), ("validate", "-json")), main=MAIN),
-    "plan": Kind(file="saved.plan", damage=damaged_text, commands=(("show", "saved.plan"), ("apply", "saved.plan", "-json"))),
-    "plan-sealed": Kind(
-        file="saved.plan", damage=partial(damaged_json, sealed=True), commands=(("show", "saved.plan"), ("show", "-json", "saved.plan"))
-    ),
-    "state": Kind(file=STATE, damage=damaged_text, commands=_READERS),
-    "state-parts": Kind(file=STATE, damage=partial(damaged_json, sealed=False), commands=_READERS),
-    "lock": Kind(file=LOCK, damage=damaged_text, commands=(("destroy", "-input=false"),)),
-    "lock-parts": Kind(file=LOCK, damage=partial(damaged_json, sealed=False), commands=(("destroy", "-input=false"),)),
-    "variables": Kind(file="dev.vars.hcl", damage=damaged_text, commands=(("validate", "-var-file=dev.vars.hcl"),)),
+    "hcl": Kind(files=(MAIN,), damage=_hcl, commands=(*_VALIDATE, *_PLAN), real=(("plan",),)),
+    "variables": Kind(files=("dev.vars.hcl",), damage=_hcl, commands=_WITH_FILE),
+    "plan": Kind(files=(PLAN,), damage=_text, commands=_SHOW_PLAN, changing=_APPLY_PLAN, only=_APPLIED),
+    "plan-sealed": Kind(files=(PLAN,), damage=_sealed, commands=_SHOW_PLAN, changing=_APPLY_PLAN, only=_APPLIED),
+    "state": Kind(files=(STATE,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
+    "state-parts": Kind(files=(STATE,), damage=_unsealed, commands=_READ_STATE, real=_ASK, changing=_APPLY),
+    "state-sealed": Kind(files=(STATE,), damage=_sealed, commands=_READ_STATE, real=_ASK, changing=_APPLY),
+    "journal": Kind(files=(JOURNAL,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
+    "journal-records": Kind(files=(JOURNAL,), damage=_in_records, commands=_READ_STATE, real=_ASK, changing=_APPLY),
+    "lock": Kind(files=(LOCK,), damage=_text, commands=(("plan",), ("state", "list")), real=_LOCKING, changing=_APPLY),
+    "lock-parts": Kind(files=(LOCK,), damage=_unsealed, commands=(("plan",),), real=_LOCKING, changing=_APPLY),
+    "lock-sealed": Kind(files=(LOCK,), damage=_sealed, commands=(("plan",),), real=_LOCKING, changing=_APPLY),
+    "jars-lock": Kind(files=(JARS,), damage=_text, commands=(*_VALIDATE, *_PLAN)),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A damaged file on which a command did not end as it should."""
-
-    kind: str
-    number: int
-    command: tuple[str, ...]
-    content: bytes
-    told: str
-
-
-def prepare(root: Path) -> None:
-    """A project that was applied, with a saved plan."""
-    for name, content in (("main.flare.hcl", _WITHOUT_JOB), ("dev.vars.hcl", VARIABLES)):
-        (root / name).write_bytes(content)
-    _done(root, "apply", "-auto-approve")
-    (root / "main.flare.hcl").write_bytes(_WITHOUT_JOB.replace(b'"write.format.default" = "parquet"', b'"a" = "b"'))
-    _done(root, "plan", "-out=saved.plan", "-target=namespace.web")
-    (root / "main.flare.hcl").write_bytes(_WITHOUT_JOB)
-
-
-def _done(root: Path, *command: str) -> None:
-    code, told = _run(root, command)
-    assert code == 0, told
-
-
-def attack(root: Path, name: str, count: int, seed: int) -> Iterator[Found]:
-    """Damages one kind of file that often, and yields what went wrong. Leaves the project as it was."""
-    kind = KINDS[name]
-    content = kind.main if kind.file == "main.flare.hcl" else (root / kind.file).read_bytes()
-    kept = root.with_name(f"{root.name}-kept")
-    shutil.copytree(root / ".flareiac", kept)
-    try:
-        for number in range(count):
-            choose = random.Random(f"{seed}/{name}/{number}")
-            damaged, command = kind.damage(content, choose), choose.choice(kind.commands)
-            (root / kind.file).write_bytes(damaged)
-            code, told = _run(root, command)
-            if code not in CODES or "FIX099" in told or "Traceback" in told:
-                yield Found(kind=name, number=number, command=command, content=damaged, told=told)
-            if kind.file == STATE or command[0] in ("apply", "destroy"):
-                shutil.rmtree(root / ".flareiac")
-                shutil.copytree(kept, root / ".flareiac")
-    finally:
-        shutil.rmtree(kept)
-        (root / kind.file).write_bytes(content if kind.file != "main.flare.hcl" else _WITHOUT_JOB)
-
-
-def _run(root: Path, command: tuple[str, ...]) -> tuple[int, str]:
-    out, err = io.StringIO(), io.StringIO()
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    previous = signal.signal(signal.SIGALRM, _hanging)
-    signal.alarm(LIMIT)
-    stdin, sys.stdin = sys.stdin, io.StringIO()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
-            code = run([f"-chdir={root}", *command])
-    except BaseException as trouble:  # noqa: BLE001 - whatever it is, it is what is looked for
-        return -1, f"{out.getvalue()}{err.getvalue()}{type(trouble).__name__}: {trouble}"
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
-        sys.stdin = stdin
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-    return code, out.getvalue() + err.getvalue()
-
-
-def _hanging(_number: int, _frame: object) -> None:
-    raise TimeoutError(f"no end after {LIMIT} s")
+READING = frozenset({"validate", "plan", "show", "state", "output", "drift", "status"})
+"""The commands after which every file is as it was."""
