@@ -126,6 +126,35 @@ def test_code_minds_the_case_of_a_column_and_a_table_does_not() -> None:
         assert [(item.part, item.detail) for item in found.differences] == [(Part.PROJECTION, "the case of a name")] * exact
 
 
+def test_code_finds_a_column_without_an_alias_by_the_text_of_its_expression() -> None:
+    def unnamed(sql: str, *, exact: bool) -> Query:
+        return Query(steps={"s": sql}, source="s", streams=["ev"], exact_names=exact)
+
+    def same(old: str, new: str, *, exact: bool) -> bool:
+        return compare_queries(unnamed(old, exact=exact), unnamed(new, exact=exact)).same
+
+    for old, new in (
+        ("SELECT v + 1 FROM ev", "SELECT 1 + v FROM ev"),
+        ("SELECT bigint(v + 1) FROM ev", "SELECT CAST(v + 1 AS BIGINT) FROM ev"),
+    ):
+        assert [same(old, new, exact=exact) for exact in (False, True)] == [True, False]
+    assert same("SELECT v + 1 FROM ev", "select v  + 1 -- more\nfrom ev", exact=True)
+    assert same("SELECT v + 1 AS x FROM ev", "SELECT 1 + v AS x FROM ev", exact=True)
+
+
+def test_what_two_streams_are_joined_on_keeps_the_types_of_their_columns() -> None:
+    joined = "SELECT a.v, {} AS w FROM ev a {} JOIN more b ON a.k = b.k AND a.ts < b.ts + INTERVAL 5 MINUTES"
+    for kind in ("INNER", "LEFT", "FULL"):
+        one, other = (_two_streams(joined.format(text, kind)) for text in ("b.w", "CAST(b.w AS BIGINT)"))
+        assert compare_queries(one, other).differences == ()
+        assert not compare_queries(one, _two_streams(joined.format("CAST(b.w AS INT)", kind))).same
+
+
+def _two_streams(sql: str) -> Query:
+    columns = {"ev": {"k": "string", "v": "long", "ts": "timestamptz"}, "more": {"k": "string", "w": "long not null", "ts": "timestamptz"}}
+    return Query(steps={"s": sql}, source="s", streams=["ev", "more"], columns=columns)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -151,6 +180,9 @@ def test_code_minds_the_case_of_a_column_and_a_table_does_not() -> None:
         ("substr(k, 1, 2) = 'a'", "substring(k, 1, 2) = 'a'"),
         ("CAST(v AS BIGINT) = 1", "v = 1"),
         ("CAST(k AS STRING) = 'a'", "k = 'a'"),
+        ("bigint(k) = 1", "CAST(k AS BIGINT) = 1"),
+        ("string(v) = 'a'", "CAST(v AS STRING) = 'a'"),
+        ("String(k) = 'a'", "k = 'a'"),
     ],
 )
 def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
@@ -177,6 +209,10 @@ def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
         ("v % v2 = 1", "v2 % v = 1"),
         ("a[0] = 1", "a[1] = 1"),
         ("CAST(v AS INT) = 1", "v = 1"),
+        ("int(v) = 1", "bigint(v) = 1"),
+        ("bigint(k) = 1", "TRY_CAST(k AS BIGINT) = 1"),
+        ("to_json(struct(string(k))) = 'a'", "to_json(struct(k)) = 'a'"),
+        ("timestamp(k) = 1", "CAST(k AS TIMESTAMP) = 1"),
         ("CAST(ts AS TIMESTAMP) = 1", "ts = 1"),
         ("to_json(struct(CAST(k AS STRING))) = 'a'", "to_json(struct(k)) = 'a'"),
     ],

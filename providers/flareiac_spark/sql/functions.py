@@ -27,4 +27,6 @@ JOIN_HINTS: Final = frozenset(
 )
 NAMING: Final = {"struct": "struct", "named_struct": "struct", "arrays_zip": "arrays_zip"}
 """Functions that name fields after their arguments, and the one that each is read as."""
+CASTS: Final = frozenset({"bigint", "binary", "boolean", "date", "decimal", "double", "float", "int", "smallint", "string", "tinyint"})
+"""Types that are functions too. ``timestamp`` is left out: which type CAST means by it the session decides."""
 WINDOWS: Final = frozenset({"window", "session_window"})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from flareiac_spark.sql.operators import Item, Join
-from flareiac_spark.sql.scope import CannotTell, Scope, Source, Through
+from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
 from flareiac_spark.sql.simplified import origins
 from flareiac_spark.sql.spelling import spell
 
@@ -90,6 +90,8 @@ class _Kept:
             column = exp.Column(this=exp.to_identifier(self._names[text], quoted=True), table=exp.to_identifier(self._join.id, quoted=True))
             if "step" in expr.meta:
                 column.meta["step"] = expr.meta["step"]
+            if isinstance(expr, exp.Column) and TYPE in expr.meta:
+                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(" not null")  # an outer join may give null
             return column
 
         return keep

@@ -70,6 +70,8 @@ def compare_queries(old: Query, new: Query) -> Meaning:
     try:
         before, after = _composed(old, moved), _composed(new, moved)
         found = differences(_written(before, old), _written(after, new))
+        if not found and _names_are_made_up(old, before) and not _same_steps(_feeding(old), _feeding(new)):
+            return _by_words(old, new, moved, "the name that Spark makes up for a column counts, and is not known here")
         return Meaning(same=not found, differences=found, stateful_before=_stateful(before), stateful_after=_stateful(after))
     except CannotTell as reason:
         return _by_words(old, new, moved, str(reason))
@@ -114,6 +116,11 @@ def _types(query: Query) -> Callable[[str, str], str | None]:
     known = {name.lower(): {column.lower(): kind for column, kind in columns.items()} for name, columns in query.columns.items()}
     known |= {identity: known[name.lower()] for name, identity in query.identities.items() if name.lower() in known}
     return lambda relation, column: known.get(relation, {}).get(column)
+
+
+def _names_are_made_up(query: Query, composed: Composed) -> bool:
+    """Whether code reads a column that is called by the text of its expression: another text of the same value is another name."""
+    return query.exact_names and any(not output.name for output in composed.outputs)
 
 
 def _stateful(composed: Composed) -> bool:

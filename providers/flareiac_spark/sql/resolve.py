@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flareiac_spark.sql.functions import GENERATORS, NAMING, WINDOWS
+from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
 from flareiac_spark.sql.negation import bare, negated
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.simplified import simplified
@@ -55,6 +55,9 @@ class Resolver:
                 raise CannotTell("rows are made inside an expression")
             case exp.Cast():
                 return _needed(self._rebuilt(node))
+            case exp.Anonymous(expressions=[_]) if node.name.lower() in CASTS:
+                kind = exp.DataType.build(node.name, dialect="spark")
+                return _needed(exp.TryCast(this=self.resolve(node.expressions[0]), to=kind))  # what the parser makes of CAST
             case exp.Alias():
                 return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
             case exp.Dot(expression=exp.Identifier() as field):
@@ -216,6 +219,8 @@ def shown_name(item: "exp.Expr") -> str:
         case exp.Paren():
             return shown_name(item.this)
         case exp.Cast(this=exp.Column() as column) if len(column.parts) == 1:
+            return str(column.name)
+        case exp.Anonymous(expressions=[exp.Column() as column]) if item.name.lower() in CASTS and len(column.parts) == 1:
             return str(column.name)
         case _:
             return ""
