@@ -45,10 +45,13 @@ def _chaos(directory: Path, kills: int, seed: int | None = None) -> Iterator[Fig
     yield from chaos(directory, kills, random.randrange(1_000_000) if seed is None else seed)
 
 
-def _verdicts(directory: Path, pairs: int, seed: int | None = None, failing: Path | None = None) -> Iterator[Figure | NotMeasured]:
-    from tests.verdicts.figures import verdicts
+def _verdicts(directory: Path, pairs: int, given: argparse.Namespace | None = None) -> Iterator[Figure | NotMeasured]:
+    from tests.verdicts.figures import Order, verdicts
 
-    yield from verdicts(directory, pairs, random.randrange(1_000_000) if seed is None else seed, failing)
+    chosen = given or argparse.Namespace(seed=None, only="", failing=None, keep=None)
+    seed = random.randrange(1_000_000) if chosen.seed is None else chosen.seed
+    families = [name.strip() for name in chosen.only.split(",") if name.strip()]
+    yield from verdicts(directory, Order(pairs=pairs, seed=seed, families=families, failing=chosen.failing, kept=chosen.keep))
 
 
 def _mutations(directory: Path, count: int, seed: int | None = None, only: str = "") -> Iterator[Figure | NotMeasured]:
@@ -86,7 +89,8 @@ def main() -> int:
     parser.add_argument(
         "--only",
         default="",
-        help="of the matrix: the cells whose name contains one of these words, with commas between; of mutations: kinds",
+        help="of the matrix: the cells whose name contains one of these words, with commas between; of mutations: kinds; of verdicts: "
+        "families of queries",
     )
     parser.add_argument(
         "--store", default="", choices=["", "rocksdb", "changelog"], help="of the matrix: where state is kept, of the cells with state"
@@ -96,6 +100,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
     parser.add_argument("--failing", type=Path, help="of verdicts: a file for the pairs on which the product and Spark disagree")
+    parser.add_argument("--keep", type=Path, help="of verdicts: a folder of judged pairs to which new ones are added")
     given = parser.parse_args()
     if not given.names:
         parser.print_help()
@@ -106,7 +111,7 @@ def main() -> int:
         **MEASUREMENTS,
         "matrix": (partial(_matrix, only=given.only, store=given.store), 0),
         "chaos": (partial(_chaos, seed=given.seed), given.kills),
-        "verdicts": (partial(_verdicts, seed=given.seed, failing=given.failing), given.pairs),
+        "verdicts": (partial(_verdicts, given=given), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
     }
     results = [_measure(name, *measurements[name], given.blocks, given.directory) for name in names]

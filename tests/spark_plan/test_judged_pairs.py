@@ -5,14 +5,16 @@ The pairs are made and judged by ``python -m tests.bench verdicts``; here they a
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.verdicts.figures import is_false_restart, is_false_same
-from tests.verdicts.generate import pair
-from tests.verdicts.pair import Judged, Judgement, Stop, read, written
+from tests.verdicts.generate import pair, pairs
+from tests.verdicts.pair import Judged, Judgement, Stop, keep, read, written
 from tests.verdicts.product import Verdict, told, verdict
 
 FOLDER: Final = Path(__file__).parent / "judged"
@@ -63,10 +65,42 @@ def test_a_number_makes_the_same_pair_again() -> None:
 
 
 def test_a_judged_pair_is_read_as_it_was_written(tmp_path: Path) -> None:
-    rest = {"judgement": Judgement.UNPROVEN, "columns": {"k": "string"}, "operators": ("StateStoreSave",), "why": "plans differ"}
-    judged = [Judged(pair=found, stop=Stop.SAME, **rest) for number in range(60) if (found := pair(3, number))]  # type: ignore[arg-type]
+    judged = _made_up(60)
     (tmp_path / "pairs.jsonl").write_text(written(judged), encoding="utf-8")
     assert list(read(tmp_path / "pairs.jsonl")) == judged
+
+
+def test_pairs_that_are_kept_are_added_once_to_the_file_of_their_family(tmp_path: Path) -> None:
+    judged = _made_up(60)
+    assert keep(tmp_path, judged[:20]) == 20
+    assert keep(tmp_path, judged) == len(judged) - 20
+    kept = {path.stem: list(read(path)) for path in tmp_path.glob("*.jsonl")}
+    assert {name.replace("_", " ") for name in kept} == {item.pair.family for item in judged}
+    assert sorted(item.pair.id for items in kept.values() for item in items) == sorted(item.pair.id for item in judged)
+    again = [replace(item, pair=replace(item.pair, id=f"other {item.pair.id}")) for item in judged]
+    assert keep(tmp_path, again) == 0
+
+
+def test_pairs_of_some_families_are_those_with_their_numbers() -> None:
+    found = list(islice(pairs(3, 0, ("sessions", "limit")), 12))
+    assert {item.family for item in found} == {"sessions", "limit"}
+    assert [pair(3, int(item.id.partition("-")[2])) for item in found] == found
+
+
+def _made_up(numbers: int) -> list[Judged]:
+    found = [made for number in range(numbers) if (made := pair(3, number))]
+    return [
+        Judged(
+            pair=each,
+            judgement=Judgement.UNPROVEN,
+            columns={"k": "string"},
+            operators=("StateStoreSave",),
+            stop=Stop.SAME,
+            rows=3,
+            why="plans differ",
+        )
+        for each in found
+    ]
 
 
 def _shown(item: Judged) -> str:

@@ -464,6 +464,24 @@ def _dedup_keys(dice: random.Random, tree: Tree) -> None:
         keys[0] = "k" if keys[0] != "k" else "id"
 
 
+def _remembered(_dice: random.Random, tree: Tree) -> None:
+    """Keys for ever in place of up to the watermark, or the other way."""
+    if not tree.dedups or not tree.marked:
+        raise NotHere
+    tree.within = set(tree.dedups) - tree.within
+
+
+def _other_duration(dice: random.Random, tree: Tree) -> None:
+    """Of windows, gaps and bounds."""
+    _, expr = _pick(dice, tree, lambda each: bool(_DURATION.search(each.text)))
+    place = dice.choice(list(_DURATION.finditer(expr.text)))
+    other = dice.choice([each for each in ("5", "10", "15", "20", "30") if each != place[1]])
+    expr.text = f"{expr.text[: place.start(1)]}{other}{expr.text[place.end(1) :]}"
+
+
+_DURATION: Final = re.compile(r"(\d+)(?='? MINUTE)", re.IGNORECASE)
+
+
 # Edits of joins and set operations
 
 
@@ -605,6 +623,7 @@ def _renamed_step(dice: random.Random, tree: Tree) -> None:
     name = dice.choice(list(tree.steps))
     tree.steps = {"other_name" if each == name else each: body for each, body in tree.steps.items()}
     tree.dedups = {"other_name" if each == name else each: keys for each, keys in tree.dedups.items()}
+    tree.within = {"other_name" if each == name else each for each in tree.within}
     for select in tree.selects():
         for relation in (select.relation, *(join.relation for join in select.joins)):
             if relation.of == name:
@@ -667,6 +686,8 @@ TREE_EDITS: Final[dict[str, TreeEdit]] = {
     "distinct": _distinct,
     "distinct as group": _distinct_as_group,
     "dedup keys": _dedup_keys,
+    "remembered": _remembered,
+    "other duration": _other_duration,
     "other join": _other_join,
     "spelled join": _spelled_join,
     "turned join condition": _turned_condition,

@@ -1,15 +1,17 @@
 """The bench ``verdicts``: makes pairs, has Spark judge them, and counts where the product says something else."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from tests.bench.figure import Better, Figure, remark
 from tests.verdicts.generate import pairs
 from tests.verdicts.judge import judged
-from tests.verdicts.pair import Judged, Judgement, Stop, written
-from tests.verdicts.product import Verdict, verdict
+from tests.verdicts.pair import Judged, Judgement, Stop, keep, written
+from tests.verdicts.product import Verdict, told, verdict
+from tests.verdicts.queries import FAMILIES
 from tests.verdicts.spark import application
 from tests.verdicts.stop import Stopped
 
@@ -17,43 +19,79 @@ _ENOUGH = 0.05
 """The share of equal pairs that may be called something else than "none"."""
 
 
-def verdicts(directory: Path, count: int, seed: int, failing: Path | None) -> Iterator[Figure]:
-    """``failing``: a file that takes the pairs on which product and Spark disagree, as lines of JSON. Raises ``RuntimeError`` if any is
-    dangerous."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file that takes the pairs on which
+    product and Spark disagree. ``kept``: a folder that takes every pair, in a file for each family."""
+
+    pairs: int
+    seed: int
+    families: Collection[str] = ()
+    failing: Path | None = None
+    kept: Path | None = None
+
+
+def verdicts(directory: Path, order: Order) -> Iterator[Figure]:
+    """Raises ``RuntimeError`` where a family is unknown, and if any verdict is dangerous."""
+    if unknown := sorted(set(order.families) - set(FAMILIES)):
+        raise RuntimeError(f"there is no family {', '.join(unknown)}; there are: {', '.join(FAMILIES)}")
     with application(directory) as root:
-        found = list(judged(root, islice(pairs(seed), count), directory))
-        remark(f"{len(found)} of {count} pairs are queries to Spark; those with state run across a stop")
-        said = {item.pair.id: verdict(item) for item in found}
-        open_ones = [item for item in found if item.operators and said[item.pair.id] in (Verdict.NONE, Verdict.RESTART)]
-        tried = {item.pair.id: item for item in Stopped(root, directory).tried(open_ones)}
-    found = [tried.get(item.pair.id, item) for item in found]
+        made = list(judged(root, islice(pairs(order.seed, 0, order.families), order.pairs), directory))
+        remark(f"{len(made)} of {order.pairs} pairs are queries to Spark; {sum(map(holds_state, made))} with state run across a stop")
+        tried = {item.pair.id: item for item in Stopped(root, directory).tried(item for item in made if holds_state(item))}
+    found = [tried.get(item.pair.id, item) for item in made]
+    said = {item.pair.id: verdict(item) for item in found}
     wrong = [item for item in found if disagrees(item, said[item.pair.id])]
-    if failing is not None:
-        failing.write_text(written(wrong), encoding="utf-8")
-    yield from figures(found, said, seed)
-    dangerous = [
-        item for item in wrong if item.judgement is not Judgement.SAME or item.stop in (Stop.STATE_MIXED, Stop.TABLE_MIXED, Stop.REFUSED)
-    ]
+    for item in wrong:
+        remark(f"{item.pair.id}, {item.pair.edit}: Spark says {item.judgement} {item.stop}, the product {said[item.pair.id]}: {told(item)}")
+    _written(order, found, wrong)
+    yield from figures(found, said, order.seed)
+    dangerous = [item.pair.id for item in wrong if is_dangerous(item, said[item.pair.id])]
     if dangerous:
-        raise RuntimeError(
-            f"{len(dangerous)} pairs mean something else than the product says: {', '.join(item.pair.id for item in dangerous[:20])}"
-        )
+        raise RuntimeError(f"{len(dangerous)} pairs mean something else than the product says: {', '.join(dangerous[:20])}")
 
 
-def figures(found: list[Judged], said: dict[str, Verdict], seed: int) -> Iterator[Figure]:
+def _written(order: Order, found: Sequence[Judged], wrong: Sequence[Judged]) -> None:
+    if order.failing is not None:
+        order.failing.write_text(written(wrong), encoding="utf-8")
+    if order.kept is not None:
+        new = keep(order.kept, found)
+        remark(f"{new} pairs are new in {order.kept}")
+    else:
+        remark("no pair is kept; --keep FOLDER adds them to the judged pairs of a folder, as to tests/spark_plan/judged")
+
+
+def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> Iterator[Figure]:
     """What was counted."""
     kinds = Counter(item.judgement for item in found)
     yield Figure(name="verdicts, pairs judged", value=len(found), unit="pairs", detail={"seed": seed})
     for kind in Judgement:
-        yield Figure(name=f"verdicts, {kind}", value=kinds[kind], unit="pairs")
+        each = Counter(said[item.pair.id].value for item in found if item.judgement is kind)
+        yield Figure(name=f"verdicts, {kind}", value=kinds[kind], unit="pairs", detail={"product": dict(each)})
     same = sum(is_false_same(item, said[item.pair.id]) for item in found)
     yield Figure(name="verdicts, false same", value=same, unit="pairs", bar=0)
+    stops = Counter(item.stop.value for item in found if item.stop is not Stop.UNTRIED)
+    with_rows = sum(item.rows > 0 for item in found if item.stop is not Stop.UNTRIED)
+    across = {"outcome": dict(stops), "second batch writes rows": with_rows}
+    yield Figure(name="verdicts, run across a stop", value=stops.total(), unit="pairs", detail=across)
     restarts = sum(is_false_restart(item, said[item.pair.id]) for item in found)
-    tried = sum(item.stop is not Stop.UNTRIED for item in found)
-    yield Figure(name="verdicts, false restart over state", value=restarts, unit="pairs", bar=0, detail={"run across a stop": tried})
-    blocked = sum(item.judgement is Judgement.SAME and said[item.pair.id] is not Verdict.NONE for item in found)
-    share = blocked / max(1, kinds[Judgement.SAME])
-    yield Figure(name="verdicts, over-blocked share", value=share, unit="of equal pairs", bar=_ENOUGH, better=Better.LOWER)
+    yield Figure(name="verdicts, false restart over state", value=restarts, unit="pairs", bar=0)
+    yield _equal(found, said)
+
+
+def _equal(found: Sequence[Judged], said: Mapping[str, Verdict]) -> Figure:
+    """Equal pairs that are not called the same, by what was done to them."""
+    edits = Counter(item.pair.edit for item in found if item.judgement is Judgement.SAME)
+    none = Counter(item.pair.edit for item in found if item.judgement is Judgement.SAME and said[item.pair.id] is Verdict.NONE)
+    by_edit = {edit: f"{none[edit]} of {count} none" for edit, count in sorted(edits.items())}
+    share = 1 - none.total() / max(1, edits.total())
+    return Figure(
+        name="verdicts, over-blocked share", value=share, unit="of equal pairs", bar=_ENOUGH, better=Better.LOWER, detail={"edits": by_edit}
+    )
+
+
+def holds_state(item: Judged) -> bool:
+    return bool(item.operators) and item.pair.output != "batch"
 
 
 def is_false_same(item: Judged, said: Verdict) -> bool:
@@ -67,7 +105,12 @@ def is_false_restart(item: Judged, said: Verdict) -> bool:
     return said is Verdict.RESTART and item.stop not in (Stop.UNTRIED, Stop.SAME)
 
 
+def is_dangerous(item: Judged, said: Verdict) -> bool:
+    """Whether the product says less than Spark."""
+    return is_false_same(item, said) or is_false_restart(item, said)
+
+
 def disagrees(item: Judged, said: Verdict) -> bool:
     """Whether product and Spark say different things, in either direction."""
     over = item.judgement is Judgement.SAME and said is not Verdict.NONE
-    return over or is_false_same(item, said) or is_false_restart(item, said)
+    return over or is_dangerous(item, said)

@@ -1,7 +1,7 @@
 """Pairs by number: the same seed and number make the same pair, whatever was made before."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from tests.verdicts.edits import TEXT_EDITS, TREE_EDITS, NotHere, edited
@@ -26,22 +26,25 @@ _CHANGING: Final = (
     "other column", "other function", "other function", "other literal within", "exchanged columns", "exchanged names", "other field name",
     "other field name", "case of a field", "case of a field", "case of a text", "random condition",
     "gained a name in use", "gained a name in use", "gained a name in use", "gained a name in use", "other limit", "other limit",
-    "all or not", "all or not", "lateral alias", "case of names", "other join",
+    "all or not", "all or not", "lateral alias", "case of names", "other join", "other duration", "other duration", "remembered",
+    "remembered",
 )  # fmt: skip
 
 
-def pairs(seed: int, start: int = 0) -> Iterator[Pair]:
-    """Without end."""
+def pairs(seed: int, start: int = 0, families: Collection[str] = ()) -> Iterator[Pair]:
+    """Without end; those of the families alone, where some are named."""
     while True:
-        found = pair(seed, start)
+        found = pair(seed, start, families)
         if found is not None:
             yield found
         start += 1
 
 
-def pair(seed: int, number: int) -> Pair | None:
-    """None: no edit of the kind that was drawn fits the query."""
+def pair(seed: int, number: int, families: Collection[str] = ()) -> Pair | None:
+    """None: the query is of another family, or no edit of the kind that was drawn fits it."""
     tree = random_tree(random.Random(f"{seed} tree {number // _OF_ONE}"))
+    if families and tree.family not in families:
+        return None
     dice = random.Random(f"{seed} {number}")
     for _ in range(_TRIES):
         name = dice.choice(_KEEPING if dice.random() < _SHARE else _CHANGING)
@@ -49,13 +52,18 @@ def pair(seed: int, number: int) -> Pair | None:
             new = edited(dice, tree, name)
         except NotHere:
             continue
-        old = Version(steps=tree.texts(), dedups=_keys(tree))
-        changed = Version(steps=new.texts, dedups=_keys(new.tree), gained=new.gained)
+        old = Version(steps=tree.texts(), dedups=_keys(tree), within=_within(tree))
+        changed = Version(steps=new.texts, dedups=_keys(new.tree), gained=new.gained, within=_within(new.tree))
         if old == changed:
             continue
-        return Pair(id=f"{seed}-{number}", family=tree.family, edit=name, output=tree.output, old=old, new=changed)
+        marked = tree.marked
+        return Pair(id=f"{seed}-{number}", family=tree.family, edit=name, output=tree.output, old=old, new=changed, marked=marked)
     return None
 
 
 def _keys(tree: Tree) -> dict[str, tuple[str, ...]]:
     return {step: tuple(keys) for step, keys in tree.dedups.items()}
+
+
+def _within(tree: Tree) -> tuple[str, ...]:
+    return tuple(step for step in tree.dedups if step in tree.within)

@@ -70,7 +70,7 @@ def _spark(kind: str) -> str:
 def frame(seed: int, part: int = 0) -> dict[str, list[dict[str, object]]]:
     """Rows for every input, with nulls, duplicates and values that differ by letter case alone.
 
-    Another ``part`` has other rows of the streams, of later moments.
+    Another ``part`` has other rows of the streams: of later moments, and a few of those in which the part before it ended.
     """
     dice = random.Random(f"frame {seed}")
     rows = {name: [_row(dice, name, number, 0) for number in range(6)] for name in ("lookup", "dim")}
@@ -110,7 +110,8 @@ def _value(dice: random.Random, column: str, kind: str, part: int) -> object:
         case "boolean":
             return dice.random() < 0.5
         case "timestamptz":
-            return f"2026-01-01T{part * 2:02}:{dice.randrange(0, 50):02}:{dice.randrange(0, 60):02}Z"
+            hour, first, last = ((part - 1) * 2, 45, 60) if part and dice.random() < 0.4 else (part * 2, 0, 50)
+            return f"2026-01-01T{hour:02}:{dice.randrange(first, last):02}:{dice.randrange(0, 60):02}Z"
         case "string" if column == "js":
             return json.dumps(
                 {"a": dice.randrange(4), "A": dice.randrange(4, 8), "b": dice.choice("xyz"), "B": "Q", "c": [1, dice.randrange(3)]}

@@ -4,7 +4,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,20 @@ class NotAQuery(Exception):
     """Spark does not take a version's SQL."""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Old:
+    """What is known of a pair's old version: its frame, its operators with state, its rows by place of the input."""
+
+    pair: Pair
+    frame: Any
+    state: tuple[tuple[str, ...], ...]
+    rows: dict[int, Counter[str]] = field(default_factory=dict)
+
+    def is_of(self, pair: Pair) -> bool:
+        before = self.pair
+        return (before.old, before.output, before.watermarked) == (pair.old, pair.output, pair.watermarked)
+
+
 class Judge:
     """Judges pairs in one application."""
 
@@ -35,22 +49,23 @@ class Judge:
         self._plans = Views(root, folders[1])
         self._streams = Views(root, folders[1], streaming=True)
         self._rows = [Views(root, folder, local=True) for folder in folders.values()]
-        self._old: tuple[Version, Any, dict[int, Counter[str]]] | None = None
-        """The old version of the last pair, its frame, and its rows by place of the input: the next pair may have the same."""
+        self._old: _Old | None = None
+        """Of the last pair: the next one may have the same."""
 
     def judged(self, pair: Pair) -> Judged:
         """Raises ``NotAQuery``."""
-        if self._old is None or self._old[0] != pair.old:
-            self._old = (pair.old, self._analyzed(pair.old), {})
-        old, new = self._old[1], self._analyzed(pair.new)
+        if self._old is None or not self._old.is_of(pair):
+            self._old = None
+            self._old = _Old(pair=pair, frame=self._analyzed(pair.old), state=self._state(pair.old, pair))
+        old, new = self._old.frame, self._analyzed(pair.new)
         columns = {name: _ICEBERG.get(kind, kind) for frame in (new, old) for name, kind in types(frame).items()}
-        found = Judged(pair=pair, judgement=Judgement.UNPROVEN, columns=columns, operators=_usual(pair))
+        operators = tuple(operator[0] for operator in self._old.state)
+        found = Judged(pair=pair, judgement=Judgement.UNPROVEN, columns=columns, operators=operators)
         if shape(old) != shape(new):
             return self._by_names(found, old, new)
         if not _same_plan(old, new):
             return self._by_rows(found, pair, "plans differ")
-        before, after = (self._state(version, pair) for version in (pair.old, pair.new))
-        found = replace(found, operators=tuple(item[0] for item in before))
+        before, after = self._old.state, self._state(pair.new, pair)
         if before != after:
             return self._by_rows(found, pair, f"state: {before} {after}"[:300])
         return replace(found, judgement=Judgement.SAME)
@@ -82,9 +97,9 @@ class Judge:
 
     def _old_rows(self, place: int) -> Counter[str]:
         assert self._old is not None, "a pair is judged"
-        version, _, known = self._old
+        known = self._old.rows
         if place not in known:
-            known[place] = rows_of(self._rows[place].frame(numbered(version)))
+            known[place] = rows_of(self._rows[place].frame(numbered(self._old.pair.old)))
         return known[place]
 
     def _by_rows(self, found: Judged, pair: Pair, why: str) -> Judged:
@@ -106,21 +121,6 @@ def _text(version: Version) -> str:
     return " ".join(version.steps.values()) + (" dropped" if version.dedups else "")
 
 
-def _usual(pair: Pair) -> tuple[str, ...]:
-    """The operator with state that a family has, where no plan was asked."""
-    match pair.family:
-        case _ if pair.output == "batch":
-            return ()
-        case "aggregation" | "table below state" | "window":
-            return ("StateStoreSave",)
-        case "dedup":
-            return ("StreamingDeduplicate",) if pair.old.dedups else ("StateStoreSave",)
-        case "two streams":
-            return ("StreamingSymmetricHashJoin",)
-        case _:
-            return ("StateStoreSave",) if pair.output == "complete" else ()
-
-
 def numbered(version: Version) -> Version:
     """Each call that draws a number gets a seed by its place: what is drawn is then the same in both versions, and never twice."""
     count = iter(range(1, 1000))
@@ -130,7 +130,7 @@ def numbered(version: Version) -> Version:
         return f"{found[1]}({given + ', ' if given else ''}{next(count)})"
 
     steps = {name: _DRAWN.sub(seeded, sql) for name, sql in version.steps.items()}
-    return Version(steps=steps, dedups=version.dedups, gained=version.gained)
+    return replace(version, steps=steps)
 
 
 def _same_plan(old: Any, new: Any) -> bool:
@@ -185,8 +185,12 @@ def _incremental(session: Any, frame: Any, output: str) -> Any:
 
 
 def rows_of(frame: Any) -> Counter[str]:
-    shaped = by_name(frame)
-    return Counter(repr([_plain(value) for value in row]) for row in shaped.collect())
+    return plain(by_name(frame))
+
+
+def plain(frame: Any) -> Counter[str]:
+    """The rows of a frame that is by name already."""
+    return Counter(repr([_plain(value) for value in row]) for row in frame.collect())
 
 
 def _plain(value: object) -> object:

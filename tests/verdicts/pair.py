@@ -34,11 +34,15 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input -> columns beyond the usual."""
+    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input -> columns beyond the usual.
+
+    ``within``: steps whose keys are remembered up to the watermark; others remember theirs for ever.
+    """
 
     steps: Mapping[str, str]
     dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gained: Mapping[str, Columns] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -47,7 +51,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """``output``: how the table is written, ``append``, ``merge`` or ``complete``. ``edit``: what was done to the old version."""
+    """``output``: how the table is written, ``append``, ``merge`` or ``complete``. ``edit``: what was done to the old version.
+
+    ``marked``: whether the streams have a watermark; None: where the output needs one.
+    """
 
     id: str
     family: str
@@ -55,18 +62,19 @@ class Pair:
     output: str
     old: Version
     new: Version
+    marked: bool | None = None
 
     @property
     def watermarked(self) -> bool:
         """Whether its streams have a watermark: what is appended by time needs one, and what is told apart for ever must not have one."""
-        return self.output == "append" and not self.old.dedups
+        return self.output == "append" and not self.old.dedups if self.marked is None else self.marked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """``columns``: what either version writes. ``operators``: those with state in the old version, as Spark calls them.
 
-    ``why``: what differs, or what is not proven.
+    ``why``: what differs, or what is not proven. ``rows``: how many the new version writes of the second batch, where it was tried.
     """
 
     pair: Pair
@@ -74,6 +82,7 @@ class Judged:
     columns: Columns
     operators: tuple[str, ...] = ()
     stop: Stop = Stop.UNTRIED
+    rows: int = 0
     why: str = ""
 
 
@@ -87,12 +96,35 @@ def read(path: Path) -> Iterator[Judged]:
         yield _decoded(json.loads(line))
 
 
+def keep(folder: Path, items: Iterable[Judged]) -> int:
+    """Adds pairs to the files of their families; how many. One that is there, by its id or by what it compares, stays as it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    there = [item.pair for path in sorted(folder.glob("*.jsonl")) for item in read(path)]
+    ids, texts = {pair.id for pair in there}, {_text(pair) for pair in there}
+    count = 0
+    for item in items:
+        if item.pair.id in ids or _text(item.pair) in texts:
+            continue
+        ids.add(item.pair.id)
+        texts.add(_text(item.pair))
+        count += 1
+        with (folder / f"{item.pair.family.replace(' ', '_')}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(written([item]))
+    return count
+
+
+def _text(pair: Pair) -> str:
+    return json.dumps([pair.output, pair.marked, _version(pair.old, {}), _version(pair.new, {})])
+
+
 def _encoded(item: Judged) -> dict[str, object]:
     pair = item.pair
     found: dict[str, object] = {"id": pair.id, "family": pair.family, "edit": pair.edit, "output": pair.output}
+    if pair.marked is not None:
+        found["marked"] = pair.marked
     found["old"], found["new"] = _version(pair.old, {}), _version(pair.new, pair.old.steps)
     found |= {"spark": item.judgement.value, "columns": dict(item.columns)}
-    rest = {"operators": list(item.operators), "stop": item.stop.value, "why": item.why}
+    rest = {"operators": list(item.operators), "stop": item.stop.value, "rows": item.rows, "why": item.why}
     return found | {name: value for name, value in rest.items() if value}
 
 
@@ -101,6 +133,8 @@ def _version(version: Version, before: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {"steps": {name: None if before.get(name) == sql else sql for name, sql in version.steps.items()}}
     if version.dedups:
         found["dedups"] = {step: list(keys) for step, keys in version.dedups.items()}
+    if version.within:
+        found["within"] = list(version.within)
     if version.gained:
         found["gained"] = {name: dict(columns) for name, columns in version.gained.items()}
     return found
@@ -112,7 +146,7 @@ def _decoded(data: dict[str, object]) -> Judged:
         assert isinstance(found, dict)
         dedups = {step: tuple(keys) for step, keys in found.get("dedups", {}).items()}
         steps = {name: before[name] if sql is None else sql for name, sql in found["steps"].items()}
-        return Version(steps=steps, dedups=dedups, gained=found.get("gained", {}))
+        return Version(steps=steps, dedups=dedups, gained=found.get("gained", {}), within=tuple(found.get("within", ())))
 
     old = version("old", {})
     columns, operators = data["columns"], data.get("operators", [])
@@ -126,10 +160,12 @@ def _decoded(data: dict[str, object]) -> Judged:
             output=str(data["output"]),
             old=old,
             new=version("new", old.steps),
+            marked=None if data.get("marked") is None else bool(data["marked"]),
         ),
         judgement=Judgement(str(data["spark"])),
         columns=columns,
         operators=tuple(operators),
         stop=Stop(str(data.get("stop", ""))),
+        rows=int(str(data.get("rows", 0))),
         why=str(data.get("why", "")),
     )

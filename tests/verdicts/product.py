@@ -98,7 +98,7 @@ def _input(name: str, version: Version, pair: Pair) -> Attributes:
 
 def _step(version: Version, name: str) -> Attributes:
     keys = version.dedups.get(name)
-    dedup = None if keys is None else {"keys": list(keys), "within_watermark": False}
+    dedup = None if keys is None else {"keys": list(keys), "within_watermark": name in version.within}
     return {**_template()["steps"]["s"], "sql": version.steps[name], "dedup": dedup}
 
 

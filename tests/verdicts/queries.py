@@ -101,12 +101,14 @@ Body = Select | SetOperation
 
 @dataclass(slots=True)
 class Tree:
-    """``steps`` in order, the last one written; ``keys`` of the columns that identify a row of the output, where it is merged."""
+    """``steps`` in order, the last one written. ``dedups``, ``within`` and ``marked``: see ``Version`` and ``Pair``."""
 
     family: str
     output: str
     steps: dict[str, Body]
     dedups: dict[str, list[str]] = field(default_factory=dict)
+    within: set[str] = field(default_factory=set)
+    marked: bool | None = None
 
     def texts(self) -> dict[str, str]:
         return {name: body.sql() for name, body in self.steps.items()}
@@ -446,7 +448,7 @@ def _deduped(maker: _Maker) -> Tree:
 
 def _two_streams(maker: _Maker) -> Tree:
     steps, source, scope = maker.pre(keep=("id", "k", "ts"))
-    kind = maker.dice.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN"])
+    kind = maker.dice.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "RIGHT JOIN", "FULL JOIN"])
     bound = maker.dice.choice(
         ["m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES", "e.ts < m.ts + INTERVAL '5' MINUTE AND e.ts > m.ts - INTERVAL 5 MINUTES"]
     )
@@ -535,6 +537,101 @@ def _unnested(maker: _Maker) -> Tree:
     return Tree("unnested", "append", {"out": body})
 
 
+def _sessions(maker: _Maker) -> Tree:
+    steps, source, scope = maker.pre(keep=("ts", "k"))
+    make = maker.expressions(scope)
+    gap = maker.dice.choice(["'5 minutes'", "'10 minutes'", "CASE WHEN k = 'a' THEN '5 minutes' ELSE '10 minutes' END"])
+    session = Expr(f"session_window(ts, {gap})", "window")
+    items = [Item(Expr(f"$0{maker.dice.choice(['.start', '.end'])}", "timestamptz", [session]), "since"), Item(column("k", "string"))]
+    items += [Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3))]
+    select = Select(items, Relation(source), where=maker.conditions(scope, 1), group=[session, column("k", "string")])
+    return Tree("sessions", "append" if maker.chance(0.8) else "complete", {**steps, "out": select}, marked=True)
+
+
+def _timed(maker: _Maker) -> Tree:
+    """An aggregation that forgets what the watermark has passed, and writes every change of a group."""
+    steps, source, scope = maker.pre(keep=("ts", "k"))
+    make = maker.expressions(scope)
+    time = Expr(maker.dice.choice(["window(ts, '10 minutes')", "window(ts, '20 minutes', '10 minutes')"]), "window")
+    items = [Item(Expr("$0.start", "timestamptz", [time]), "since"), Item(column("k", "string"))]
+    items += [Item(make.aggregate("long"), f"a{at}") for at in range(maker.dice.randrange(1, 3))]
+    select = Select(items, Relation(source), where=maker.conditions(scope, 1), group=[time, column("k", "string")])
+    if maker.chance(0.3):
+        select.having = [_having(maker, items[2])]
+    tree = Tree("aggregation by time", "merge", {**steps, "out": select}, marked=True)
+    if maker.chance(0.3):
+        _stand_above(maker, tree)
+    return tree
+
+
+def _within(maker: _Maker) -> Tree:
+    """Keys that are remembered up to the watermark."""
+    steps, source, scope = maker.pre(keep=("k", "id", "ts"))
+    select, given = maker.projection(source, scope, ("k", "ts"))
+    names = [name for name, kind in given.items() if kind in ("long", "string")]
+    keys = maker.dice.sample(names, min(len(names), maker.dice.choice([1, 2])))
+    tree = Tree("dedup within watermark", "append", {**steps, "out": select}, {"out": keys}, {"out"}, marked=True)
+    if maker.chance(0.4):
+        scope = {name: kind for name, kind in given.items() if kind in ("long", "string")}
+        top = Select([Item(column(name, kind)) for name, kind in scope.items()], Relation("out"), where=maker.conditions(scope, 1))
+        tree.steps["top"] = top
+    return tree
+
+
+def _limited(maker: _Maker) -> Tree:
+    """The first rows of a stream, counted from batch to batch."""
+    steps, source, scope = maker.pre(keep=("k", "id"))
+    select, given = maker.projection(source, scope, ("k",))
+    select.limit, select.distinct = maker.dice.choice([3, 8, 20, 30, 40]), maker.chance(0.2)
+    tree = Tree("limit", "append", {**steps, "out": select}, marked=False)
+    if maker.chance(0.25):
+        scope = {name: kind for name, kind in given.items() if kind in ("long", "string")}
+        tree.steps["top"] = Select([Item(column(name, kind)) for name, kind in scope.items()], Relation("out"))
+    return tree
+
+
+def _chained(maker: _Maker) -> Tree:
+    """An aggregation over something that keeps state itself."""
+    steps, source, scope = maker.pre(keep=("k", "id", "ts", "v"))
+    steps["first"], time, given, dedups = _first_state(maker, source, scope)
+    make = maker.expressions(given)
+    over = Expr(f"window({time}, '{maker.dice.choice([10, 15, 20])} minutes')", "window")
+    items = [Item(Expr("$0.start", "timestamptz", [over]), "since")]
+    group = [over]
+    if "k" in given and maker.chance(0.5):
+        items.append(Item(column("k", "string")))
+        group.append(column("k", "string"))
+    items += [Item(make.aggregate("long"), f"b{at}") for at in range(maker.dice.randrange(1, 3))]
+    steps["out"] = Select(items, Relation("first"), group=group)
+    return Tree("several states", "append", steps, dedups, set(dedups), marked=True)
+
+
+def _first_state(maker: _Maker, source: str, scope: Mapping[str, str]) -> tuple[Body, str, dict[str, str], dict[str, list[str]]]:
+    """The lower of two states: its query, what is its time, what comes out beside, and keys that are told apart."""
+    given = {name: scope[name] for name in ("k", "id", "v") if name in scope}
+    items = [Item(column(name, kind)) for name, kind in given.items()]
+    ts = Item(column("ts", "timestamptz"))
+    match maker.dice.randrange(4):
+        case 0:
+            keys = maker.dice.sample(sorted(given), maker.dice.choice([1, 2]))
+            return Select([*items, ts], Relation(source), where=maker.conditions(scope, 1)), "ts", given, {"first": keys}
+        case 1:
+            return Select([*items[:1], ts], Relation(source), distinct=True), "ts", {"k": "string"}, {}
+        case 2:
+            kind = maker.dice.choice(["JOIN", "LEFT JOIN"])
+            on = [Expr("e.k = m.k", "boolean"), Expr("m.ts BETWEEN e.ts AND e.ts + INTERVAL 10 MINUTES", "boolean")]
+            sides = [Item(column(f"e.{name}", given[name]), name) for name in given] + [Item(column("m.w", "long"), "w")]
+            joined = Select(
+                [*sides, Item(column("e.ts", "timestamptz"), "ts")], Relation(source, "e"), [Join(kind, Relation("more", "m"), on)]
+            )
+            return joined, "ts", {**given, "w": "long"}, {}
+        case _:
+            win = Expr("window(ts, '5 minutes')", "window")
+            inner = [Item(win, "win"), Item(column("k", "string")), Item(maker.expressions(scope).aggregate("long"), "a0")]
+            below = Select(inner, Relation(source), where=maker.conditions(scope, 1), group=[win, column("k", "string")])
+            return below, maker.dice.choice(["win", "window_time(win)"]), {"k": "string", "a0": "long"}, {}
+
+
 def _again(expr: Expr) -> Expr:
     """A copy."""
     return Expr(expr.text, expr.kind, [_again(part) for part in expr.parts], expr.column)
@@ -552,6 +649,11 @@ FAMILIES: Final[Mapping[str, Callable[[_Maker], Tree]]] = {
     "union": _united,
     "tables alone": _of_tables,
     "unnested": _unnested,
+    "sessions": _sessions,
+    "aggregation by time": _timed,
+    "dedup within watermark": _within,
+    "limit": _limited,
+    "several states": _chained,
 }
 _WEIGHTS: Final = {
     "projection": 5,
@@ -565,4 +667,9 @@ _WEIGHTS: Final = {
     "union": 2,
     "tables alone": 3,
     "unnested": 1,
+    "sessions": 2,
+    "aggregation by time": 2,
+    "dedup within watermark": 2,
+    "limit": 1,
+    "several states": 3,
 }

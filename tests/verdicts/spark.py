@@ -89,12 +89,16 @@ class Views:
         for name, sql in version.steps.items():
             found = self.session.sql(sql)
             if name in version.dedups:
-                found = found.dropDuplicates(list(version.dedups[name]))
+                found = self._deduplicated(found, list(version.dedups[name]), within=name in version.within)
             found.createOrReplaceTempView(name)
         for name in version.steps:
             if name not in COLUMNS:
                 self.session.catalog.dropTempView(name)
         return found
+
+    def _deduplicated(self, frame: Any, keys: list[str], *, within: bool) -> Any:
+        """Rows that are all there have no watermark, and Spark no such operator for them."""
+        return frame.dropDuplicatesWithinWatermark(keys) if within and self._streaming else frame.dropDuplicates(keys)
 
     def _activate(self) -> None:
         self.session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self.session._jsparkSession)

@@ -1,64 +1,94 @@
 """What does the new query make of the state that the old one left? Runs both over two batches of files, with a stop between them."""
 
+import itertools
+import json
 import shutil
+import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tests.verdicts import inputs
-from tests.verdicts.judge import numbered, rows_of
-from tests.verdicts.pair import Judged, Stop, Version
+from tests.verdicts.judge import numbered, plain
+from tests.verdicts.pair import Judged, Judgement, Stop, Version
 from tests.verdicts.spark import Views, by_name, refusals
 
 _SEED: Final = 7
 _SECONDS: Final = 120
 _MODES: Final = {"complete": "complete", "merge": "update", "append": "append"}
-_AT_ONCE: Final = 6
+_AT_ONCE: Final = 24
 """Pairs that run side by side. Most of the time of a short query is waiting."""
+
+Rows = Counter[str]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Course:
-    """One query over the batches: ``first`` and ``second`` are what it wrote of each, ``failed`` what ended it."""
+    """One checkpoint over the batches, with what each version wrote of each, and what ended it."""
 
-    versions: tuple[Version, Version]
+    checkpoint: Path
     output: str
     watermarked: bool
-    checkpoint: Path
-    first: list[Counter[str]] = field(default_factory=list)
-    second: list[Counter[str]] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    written: list[list[Rows]] = field(default_factory=list)
+    failed: str = ""
     query: Any = None
 
-    def start(self, views: Views, number: int) -> None:
+    def start(self, views: Views, version: Version) -> None:
         """Begins with what has landed; waits for nothing."""
         if self.failed:
             return
-        into = (self.first, self.second)[number]
+        into: list[Rows] = []
+        self.written.append(into)
 
         def take(frame: Any, _batch: int) -> None:
-            into.append(rows_of(frame))
+            into.append(plain(frame))
 
         try:
-            frame = by_name(views.frame(numbered(self.versions[number]), watermarks=self.watermarked))
+            frame = by_name(views.frame(numbered(version), watermarks=self.watermarked))
             writer = frame.writeStream.outputMode(_MODES[self.output]).option("checkpointLocation", str(self.checkpoint))
             self.query = writer.foreachBatch(take).trigger(availableNow=True).start()
         except refusals() as failure:
-            self.failed.append(f"{number}: {failure}")
+            self.failed = str(failure)
 
-    def wait(self, number: int) -> None:
+    def wait(self) -> None:
         if self.query is None:
             return
         try:
             if not self.query.awaitTermination(_SECONDS):
-                self.failed.append(f"{number}: it does not end")
+                self.failed = "it does not end"
         except refusals() as failure:
-            self.failed.append(f"{number}: {failure}")
+            self.failed = str(failure)
         finally:
             self.query.stop()
             self.query = None
+
+    def branch(self, checkpoint: Path) -> "_Course":
+        """The same course up to here, to go on with another version: as a query of its own, since both run at once."""
+        if (self.checkpoint / "metadata").exists():
+            shutil.copytree(self.checkpoint, checkpoint)
+            (checkpoint / ".metadata.crc").unlink(missing_ok=True)
+            (checkpoint / "metadata").write_text(json.dumps({"id": str(uuid.uuid4())}), encoding="utf-8")
+        return replace(self, checkpoint=checkpoint, written=list(self.written))
+
+    def rows(self, run: int) -> Rows:
+        """What a run wrote: of a table that each batch replaces, the last batch."""
+        batches = self.written[run]
+        return sum(batches[-1:] if self.output == "complete" else batches, Rows())
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pair:
+    """``before`` and ``after`` are the versions over both batches; ``mixed`` begins with the one and goes on with the other.
+
+    Where Spark's plans and state are the same, one course stands for both.
+    """
+
+    item: Judged
+    before: _Course
+    after: _Course
+    mixed: _Course | None = None
 
 
 class Stopped:
@@ -72,51 +102,78 @@ class Stopped:
         self._second = {name: later[name] for name in inputs.STREAMS}
         self._views = Views(root, self._folder, streaming=True)
 
-    def tried(self, judged: Sequence[Judged]) -> Iterator[Judged]:
+    def tried(self, judged: Iterable[Judged]) -> Iterator[Judged]:
         """The same with what happened, a few at once. Where the queries alone do not run nothing is known."""
-        for at in range(0, len(judged), _AT_ONCE):
-            yield from self._group(judged[at : at + _AT_ONCE])
+        waiting = iter(judged)
+        while some := list(itertools.islice(waiting, _AT_ONCE)):
+            yield from self._group(some)
 
     def _group(self, judged: Sequence[Judged]) -> list[Judged]:
-        courses = [self._courses(item, number) for number, item in enumerate(judged)]
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
         try:
-            for number in (0, 1):
-                every = [course for pair in courses for course in pair]
-                for course in every:
-                    course.start(self._views, number)
-                for course in every:
-                    course.wait(number)
-                inputs.land(self._folder, self._second, 1)
+            pairs = self._begun(judged)
+            inputs.land(self._folder, self._second, 1)
+            self._ended(pairs)
         finally:
             for name in inputs.STREAMS:
                 (self._folder / name / "0001.json").unlink(missing_ok=True)
             shutil.rmtree(self._checkpoints, ignore_errors=True)
-        return [replace(item, stop=_outcome(item.pair.output, *pair)) for item, pair in zip(judged, courses, strict=True)]
+        return [_found(pair) for pair in pairs]
 
-    def _courses(self, item: Judged, number: int) -> tuple[_Course, _Course]:
-        def course(name: str, first: Version) -> _Course:
-            place = self._checkpoints / f"{number}-{name}"
-            pair = item.pair
-            return _Course(versions=(first, pair.new), output=pair.output, watermarked=pair.watermarked, checkpoint=place)
+    def _begun(self, judged: Sequence[Judged]) -> list[_Pair]:
+        """After the first batch. Pairs with the same old version share its course."""
+        found: list[_Pair] = []
+        for number, item in enumerate(judged):
+            alike = [pair.before for pair in found if (pair.item.pair.old, _way(pair.item)) == (item.pair.old, _way(item))]
+            before = alike[0] if alike else self._course(f"{number}-old", item, item.pair.old)
+            after = before if item.judgement is Judgement.SAME else self._course(f"{number}-new", item, item.pair.new)
+            found.append(_Pair(item=item, before=before, after=after))
+        for pair in found:
+            pair.before.wait()
+            pair.after.wait()
+        for number, pair in enumerate(found):
+            pair.mixed = pair.before.branch(self._checkpoints / f"{number}-mixed")
+        return found
 
-        return course("mixed", item.pair.old), course("alone", item.pair.new)
+    def _ended(self, pairs: Sequence[_Pair]) -> None:
+        """After the second batch."""
+        going: list[_Course] = []
+        for pair in pairs:
+            assert pair.mixed is not None, "the first batch is over"
+            for course, version in ((pair.before, pair.item.pair.old), (pair.after, pair.item.pair.new), (pair.mixed, pair.item.pair.new)):
+                if not any(course is each for each in going):
+                    course.start(self._views, version)
+                    going.append(course)
+        for course in going:
+            course.wait()
+
+    def _course(self, name: str, item: Judged, version: Version) -> _Course:
+        found = _Course(checkpoint=self._checkpoints / name, output=item.pair.output, watermarked=item.pair.watermarked)
+        found.start(self._views, version)
+        return found
 
 
-def _outcome(output: str, mixed: _Course, alone: _Course) -> Stop:
-    """``alone`` is the new query from the beginning."""
-    if alone.failed or any(each.startswith("0") for each in mixed.failed):
-        return Stop.UNTRIED
+def _way(item: Judged) -> tuple[str, bool]:
+    return item.pair.output, item.pair.watermarked
+
+
+def _found(pair: _Pair) -> Judged:
+    """What the courses say of it. Versions that write different rows over two batches are different, whatever their plans say."""
+    item, before, after, mixed = pair.item, pair.before, pair.after, pair.mixed
+    assert mixed is not None, "both batches are over"
+    if before.failed or after.failed:
+        return item
+    if any(before.rows(run) != after.rows(run) for run in (0, 1)):
+        item = replace(item, judgement=Judgement.DIFFERENT, why=item.why if item.judgement is Judgement.DIFFERENT else "rows across a stop")
+    return replace(item, stop=_stop(mixed, after), rows=after.rows(1).total())
+
+
+def _stop(mixed: _Course, after: _Course) -> Stop:
+    """``after`` is the new version from the beginning."""
     if mixed.failed:
         return Stop.REFUSED
-    if output == "complete":
-        return Stop.SAME if mixed.second[-1:] == alone.second[-1:] else Stop.STATE_MIXED
-    if _sum(mixed.second) != _sum(alone.second):
+    if mixed.rows(1) != after.rows(1):
         return Stop.STATE_MIXED
-    return Stop.SAME if _sum(mixed.first) == _sum(alone.first) else Stop.TABLE_MIXED
-
-
-def _sum(batches: list[Counter[str]]) -> Counter[str]:
-    found = Counter[str]()
-    for batch in batches:
-        found += batch
-    return found
+    if mixed.output == "complete":  # the second run replaces what the first one wrote
+        return Stop.SAME
+    return Stop.SAME if mixed.rows(0) == after.rows(0) else Stop.TABLE_MIXED
