@@ -38,4 +38,4 @@ def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[
 def _refusal(address: str, blocker: Blocker) -> Diagnostic:
     ways = "".join(f"\n- {way}" for way in blocker.ways_out)
     detail = f"A plan would not start it either. {blocker.why}" + (f"\nWays out, by an apply:{ways}" if ways else "")
-    return Diagnostic(code=blocker.code, severity=Severity.ERROR, summary=blocker.summary, detail=detail, address=address)
+    return blocker.as_error(detail, address=address)

@@ -119,14 +119,12 @@ def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
 
 def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
     """What the user's own cancelling left unconfirmed, in one line; empty where there is nothing of that kind."""
-    asked: dict[str, list[str]] = {}
+    unconfirmed: dict[str, dict[str, None]] = {}
     for item in diagnostics:
         if item.cancelled and item.address is not None:
-            asked.setdefault(item.summary.removeprefix(f"{item.address} "), []).append(item.address)
-    told = [f"{printable(', '.join(dict.fromkeys(names)))} {what}" for what, names in asked.items()]
-    many = sum(map(len, asked.values())) > 1
-    told = [text.replace(" was asked", " were asked") if len(names) > 1 else text for text, names in zip(told, asked.values(), strict=True)]
-    return f"Cancelled. {'; '.join(told)}, and {'are' if many else 'is'} not confirmed: flareiac plan tells what is left." if told else ""
+            unconfirmed.setdefault(item.summary.removeprefix(f"{item.address} "), {})[item.address] = None
+    sentences = [f"{summary[:1].upper()}{summary[1:]}: {printable(', '.join(names))}." for summary, names in unconfirmed.items()]
+    return f"Cancelled. {' '.join(sentences)} flareiac plan shows what is left." if sentences else ""
 
 
 def stale_text(rows: Sequence[tuple[str, str, str, str]]) -> str:

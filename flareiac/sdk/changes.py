@@ -94,6 +94,10 @@ class Blocker:
     why: str
     ways_out: tuple[str, ...] = ()
 
+    def as_error(self, detail: str, *, address: str | None = None) -> Diagnostic:
+        """The same obstacle as an error, for what stops at it without a plan that could show it."""
+        return Diagnostic(code=self.code, summary=self.summary, detail=detail, address=address)
+
 
 def blocker(code: Code, why: str, ways_out: Iterable[str] = ()) -> Blocker:
     """A blocker: its code, a ``why`` that names what is wrong, and the ways out."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
@@ -87,12 +88,14 @@ def test_a_stale_plan_names_what_moved() -> None:
 
 
 def test_what_a_cancel_left_unconfirmed_is_one_line() -> None:
-    def asked(name: str, what: str = "was asked to start") -> Diagnostic:
-        return Diagnostic(code="FIK070", summary=f"{name} {what}", address=name, cancelled=True)
+    started, stopped = Code("TOY001", "The start is not confirmed"), Code("TOY002", "The job did not stop")
 
-    assert cancelled_text([error("X", "broken")]) == ""
-    left = "not confirmed: flareiac plan tells what is left."
-    assert cancelled_text([asked("job.a")]) == f"Cancelled. job.a was asked to start, and is {left}"
-    assert cancelled_text([asked('job.a["eu"]'), asked("job.b"), asked("job.c", "was asked to stop")]) == (
-        f'Cancelled. job.a["eu"], job.b were asked to start; job.c was asked to stop, and are {left}'
+    def asked(name: str, code: Code = started) -> Diagnostic:
+        return error(code, address=name, cancelled=True)
+
+    left = "flareiac plan shows what is left."
+    assert cancelled_text([error(started, address="job.a")]) == ""
+    assert cancelled_text([asked("job.a")]) == f"Cancelled. The start is not confirmed: job.a. {left}"
+    assert cancelled_text([asked('job.a["eu"]'), asked("job.b"), asked("job.c", stopped)]) == (
+        f'Cancelled. The start is not confirmed: job.a["eu"], job.b. The job did not stop: job.c. {left}'
     )

@@ -156,7 +156,7 @@ def test_a_declared_block_gets_its_import_block_only(project: Path) -> None:
         (("no address", "lake.sales.plain"), "FIX040"),
         (("-from-catalog=lake.*", "-out=main.flare.hcl"), "FIX046"),
         (("-from-catalog=lake.*", "-out=imported.hcl"), "FIX045"),
-        (("-from-catalog=lake.*", "-out=no/where/imported.flare.hcl"), "FIX047"),
+        (("-from-catalog=lake.*", "-out=no/where/imported.flare.hcl"), "FIX030"),
     ],
 )
 def test_what_can_not_be_done_is_refused_and_nothing_is_written(project: Path, words: tuple[str, ...], code: str) -> None:
