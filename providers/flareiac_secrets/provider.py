@@ -12,7 +12,11 @@ from flareiac_secrets import codes
 from flareiac_secrets.schema import SCHEMA, canonical
 
 _SECRET: Final = ResourceType(
-    name="secret", kind=Kind.CONNECTION, schema=SCHEMA, description="Where a secret is kept; never the secret itself.", canonical=canonical
+    name="secret",
+    kind=Kind.CONNECTION,
+    schema=SCHEMA,
+    description="Where a secret is stored, never the secret itself.",
+    canonical=canonical,
 )
 
 

@@ -22,9 +22,11 @@ _FORMS: Final = {
 SCHEMA: Final = Block(
     description="Where a secret is kept. Only this reference is stored; whoever needs the secret reads it at the moment of use.",
     attributes={
-        "env": Attribute(type=STRING, description="The environment variable that holds it, of the command and of the Spark application."),
-        "file": Attribute(type=STRING, description="The file that holds it and nothing else; relative to the root module."),
-        "aws_secret": Attribute(type=STRING, description="The ARN of a text in AWS Secrets Manager."),
+        "env": Attribute(
+            type=STRING, description="Environment variable that holds the secret, of the command and of the Spark application."
+        ),
+        "file": Attribute(type=STRING, description="File that holds the secret and nothing else, relative to the root module."),
+        "aws_secret": Attribute(type=STRING, description="ARN of a text secret in AWS Secrets Manager."),
     },
     exactly_one_of=(KINDS,),
 )

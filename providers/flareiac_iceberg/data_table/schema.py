@@ -1,5 +1,6 @@
 """What users may write in a ``data "table"`` block, and its canonical attributes before it is read."""
 
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
@@ -25,7 +26,13 @@ READ: Final[dict[str, Type]] = {
 
 SCHEMA: Final = Block(
     description="A table that this project reads and does not own.",
-    attributes={name: table_schema.SCHEMA.attributes[name] for name in _PLACE},
+    attributes={
+        **{name: table_schema.SCHEMA.attributes[name] for name in _PLACE},
+        "namespace": replace(
+            table_schema.SCHEMA.attributes["namespace"],
+            description="Namespace of the table: a reference, or its name with levels separated by dots. It must exist.",
+        ),
+    },
 )
 
 

@@ -87,8 +87,8 @@ def _number(description: str, default: int | None = None, low: int = 1) -> Attri
 
 def _always(every: str | None = None) -> dict[str, Attribute]:
     return {
-        "enabled": Attribute(type=BOOL, description="Whether plans take notice of this block.", default=True, effect=_NEXT),
-        "every": _duration("The least time between two runs.", every, _some_time),
+        "enabled": Attribute(type=BOOL, description="Whether this task is planned.", default=True, effect=_NEXT),
+        "every": _duration("Minimum time between two runs.", every, _some_time),
     }
 
 
@@ -96,56 +96,57 @@ def _partial(description: str, **entries: Validator) -> Attribute:
     return Attribute(type=ANY, description=description, validators=(_entries(**entries),), effect=_NEXT)
 
 
-_OPTIONS: Final = Attribute(type=MapType(STRING), description="Further options of Iceberg's action, by Iceberg's names.", effect=_NEXT)
+_OPTIONS: Final = Attribute(type=MapType(STRING), description="Additional options of Iceberg's action, by Iceberg's names.", effect=_NEXT)
 
 COMPACTION: Final = Block(
-    description="Rewrites small files, and files with many deleted rows, into files of the wanted size.",
+    description="Rewrites small files, and files with many deleted rows, into files of the target size.",
     attributes={
         **_always(),
         "strategy": Attribute(
             type=STRING,
-            description="binpack (as they come), sort (by the table's order or sort_by) or zorder (by zorder_by).",
+            description="How rows are arranged: binpack (unchanged), sort (by sort_by, otherwise by the order of the table) "
+            "or zorder (by zorder_by).",
             default="binpack",
             validators=(one_of("binpack", "sort", "zorder"),),
             effect=_NEXT,
         ),
-        "sort_by": Attribute(type=ANY, description='With strategy "sort": an order other than the table\'s own.', effect=_NEXT),
+        "sort_by": Attribute(type=ANY, description='For strategy "sort": an order other than that of the table.', effect=_NEXT),
         "zorder_by": Attribute(
-            type=ListType(STRING), description='With strategy "zorder": the columns.', validators=(not_empty,), effect=_NEXT
+            type=ListType(STRING), description='For strategy "zorder": the columns.', validators=(not_empty,), effect=_NEXT
         ),
-        "target_file_size": _size("The wanted size. Default: the table's write.target-file-size-bytes, else 512MB."),
-        "min_file_size": _size("Smaller files are small. Default: 75% of the wanted size."),
-        "max_file_size": _size("Larger files are split. Default: 180% of the wanted size."),
-        "min_input_files": _number("So many small files of one partition are worth a rewrite.", 5),
+        "target_file_size": _size("Target file size. Default: write.target-file-size-bytes of the table, otherwise 512MB."),
+        "min_file_size": _size("Files below this size are candidates for a rewrite. Default: 75% of the target size."),
+        "max_file_size": _size("Files above this size are split. Default: 180% of the target size."),
+        "min_input_files": _number("Minimum number of small files in a partition that triggers a rewrite.", 5),
         "where": Attribute(
             type=STRING,
-            description="Spark SQL over the table's columns: only files that may have such rows, such as cold partitions of a table that "
-            "merges write.",
+            description="Spark SQL condition on columns of the table. Only files that may contain matching rows are "
+            "rewritten, such as cold partitions of a table that merges write.",
             validators=(not_empty,),
             effect=_NEXT,
         ),
         "delete_ratio": Attribute(
             type=NUMBER,
-            description="A file of which this part of the rows is deleted is rewritten.",
+            description="Rewrites a file when this fraction of its rows is deleted.",
             default=0.3,
             validators=(_ratio,),
             effect=_NEXT,
         ),
-        "delete_file_threshold": _number("A file with so many delete files is rewritten. Default: not a reason."),
-        "max_file_group_size": _size("The most that is rewritten in one piece.", "100GB"),
-        "max_concurrent_groups": _number("Pieces that are rewritten at the same time.", 5),
+        "delete_file_threshold": _number("Rewrites a file with at least this number of delete files. Default: no limit."),
+        "max_file_group_size": _size("Maximum size that is rewritten in one group.", "100GB"),
+        "max_concurrent_groups": _number("Number of groups that are rewritten concurrently.", 5),
         "partial_progress": _partial(
-            "Commits groups of files as they get ready, instead of all in one: { max_commits = 10, max_failed_commits = 10 }.",
+            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10, max_failed_commits = 10 }.",
             max_commits=_whole(1),
             max_failed_commits=_whole(0),
         ),
         "rewrite_all": Attribute(
-            type=BOOL, description="Rewrites every file, whatever its size; needs every.", default=False, effect=_NEXT
+            type=BOOL, description="Rewrites every file regardless of size. Needs every.", default=False, effect=_NEXT
         ),
         "run_if": Attribute(
             type=ANY,
-            description="Due when any of these is true of the small files (and of those with many deleted rows): "
-            '{ small_files_over = 20, small_file_share_over = "30%" }. Default: the first of these.',
+            description="Due when any of these holds for files that need a rewrite: { small_files_over = 20, "
+            'small_file_share_over = "30%" }. Default: { small_files_over = 20 }.',
             validators=(_entries(small_files_over=_whole(0), small_file_share_over=_is_share),),
             effect=_NEXT,
         ),
@@ -153,52 +154,55 @@ COMPACTION: Final = Block(
     },
 )
 SNAPSHOT_EXPIRY: Final = Block(
-    description="Forgets old snapshots and deletes the files that only they need. What a declared reader or writer still needs stays.",
+    description="Expires old snapshots and deletes the files that only they need. Snapshots that a declared reader "
+    "or writer still needs are kept.",
     attributes={
         **_always(),
-        "older_than": _duration("Younger snapshots stay.", "5d"),
-        "retain_last": _number("So many of the newest snapshots of each branch stay, whatever their age.", 1),
-        "min_snapshots_to_expire": _number("Due when at least so many would go.", 1),
-        "hold_readers_for": _duration("A reader that keeps snapshots and has not moved for longer is warned about.", "7d"),
+        "older_than": _duration("Younger snapshots are kept.", "5d"),
+        "retain_last": _number("Number of newest snapshots per branch that are kept regardless of age.", 1),
+        "min_snapshots_to_expire": _number("Due when at least this number of snapshots can expire.", 1),
+        "hold_readers_for": _duration("A reader that holds snapshots and has not moved for this time causes a warning.", "7d"),
     },
 )
 MANIFEST_REWRITE: Final = Block(
-    description="Rewrites many small manifests into few.",
+    description="Merges small manifests.",
     attributes={
         **_always(),
         "run_if": Attribute(
             type=ANY,
-            description='Due when all of these are true. Default: { manifests_over = 50, mean_size_under = "1MB" }.',
+            description='Due when all of these hold. Default: { manifests_over = 50, mean_size_under = "1MB" }.',
             validators=(_entries(manifests_over=_whole(0), mean_size_under=_some_size),),
             effect=_NEXT,
         ),
     },
 )
 DELETE_REWRITE: Final = Block(
-    description="Rewrites small position delete files, and drops deletes of rows that are gone.",
+    description="Rewrites small position delete files and removes deletes of rows that no longer exist.",
     attributes={
         **_always(),
-        "target_file_size": _size("The wanted size. Default: the table's write.delete.target-file-size-bytes, else 64MB."),
-        "min_file_size": _size("Smaller files are small. Default: 75% of the wanted size."),
-        "max_file_size": _size("Larger files are split. Default: 180% of the wanted size."),
-        "min_input_files": _number("So many small delete files of one partition are worth a rewrite.", 5),
-        "max_file_group_size": _size("The most that is rewritten in one piece.", "100GB"),
-        "max_concurrent_groups": _number("Pieces that are rewritten at the same time.", 5),
+        "target_file_size": _size("Target file size. Default: write.delete.target-file-size-bytes of the table, otherwise 64MB."),
+        "min_file_size": _size("Files below this size are candidates for a rewrite. Default: 75% of the target size."),
+        "max_file_size": _size("Files above this size are split. Default: 180% of the target size."),
+        "min_input_files": _number("Minimum number of small delete files in a partition that triggers a rewrite.", 5),
+        "max_file_group_size": _size("Maximum size that is rewritten in one group.", "100GB"),
+        "max_concurrent_groups": _number("Number of groups that are rewritten concurrently.", 5),
         "partial_progress": _partial(
-            "Commits groups of files as they get ready, instead of all in one: { max_commits = 10 }.", max_commits=_whole(1)
+            "Commits groups of files when they are ready instead of all in one commit: { max_commits = 10 }.", max_commits=_whole(1)
         ),
         "options": _OPTIONS,
     },
 )
 ORPHAN_REMOVAL: Final = Block(
-    description="Deletes files below the table's location that no snapshot names, if all are proven to be left by writers of this table.",
+    description="Deletes files below the location of the table that no snapshot names, if all of them are proven to "
+    "be left by writers of this table.",
     attributes={
         **_always("7d"),
-        "older_than": _duration("Younger files stay; at least 24h. Files of a batch that is at work stay too.", "3d", _a_day_at_least),
-        "dry_run": Attribute(type=BOOL, description="Counts them and deletes nothing.", default=False, effect=_NEXT),
+        "older_than": _duration("Younger files are kept; at least 24h. Files of an open batch are kept, too.", "3d", _a_day_at_least),
+        "dry_run": Attribute(type=BOOL, description="Counts orphans and deletes nothing.", default=False, effect=_NEXT),
         "prefix_mismatch": Attribute(
             type=STRING,
-            description="Where a place is written in two ways (s3, s3a): error, ignore such files, or delete them.",
+            description="What happens if the same location has two prefixes (s3, s3a): error (stop), ignore (keep such "
+            "files) or delete (them).",
             default="error",
             validators=(one_of("error", "ignore", "delete"),),
             effect=_NEXT,
@@ -206,15 +210,18 @@ ORPHAN_REMOVAL: Final = Block(
     },
 )
 RETENTION: Final = Block(
-    description="Deletes old rows: by whole partitions where the table is partitioned by time of the column.",
+    description="Deletes old rows, in whole partitions if the table is partitioned by time of the column.",
     attributes={
         **_always(),
         "column": Attribute(
-            type=STRING, description="When a row is from: timestamptz, timestamp_ntz (taken as UTC) or date.", required=True, effect=_NEXT
+            type=STRING,
+            description="Column with the time of a row: timestamptz, timestamp_ntz (taken as UTC) or date.",
+            required=True,
+            effect=_NEXT,
         ),
         "keep": Attribute(
             type=STRING,
-            description="Rows that are older go, in whole partitions (without them in whole hours).",
+            description="Older rows are deleted, in whole partitions, otherwise in whole hours.",
             required=True,
             validators=(_some_time,),
             effect="loses data with the next run",
@@ -237,7 +244,7 @@ BLOCKS: Final = {
 NAMES: Final = tuple(BLOCKS)
 ENGINE: Final = Attribute(
     type=RefType(("engine",)),
-    description="Where work on the table's data is done. Default: the only engine declared.",
+    description="Engine that runs maintenance of the table. Default: the only one declared.",
     effect=_NEXT,
     only_with=NAMES,
 )

@@ -17,18 +17,21 @@ from flareiac_iceberg.table.canonical import IN_CLEAR, check_namespace
 SCHEMA: Final = Block(
     description="A namespace of a catalog.",
     attributes={
-        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog that holds it. Default: the only one declared."),
+        "catalog": Attribute(type=RefType(("catalog",)), description="The catalog of the namespace. Default: the only one declared."),
         "name": Attribute(
-            type=STRING, description="Its name, levels separated by dots. Default: the block's label.", validators=(not_empty,)
+            type=STRING,
+            description="Name of the namespace, levels separated by dots. Default: the label of the block.",
+            validators=(not_empty,),
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
-            description="Its properties. No secret, nor a reference to one: they are kept in clear text.",
+            description="Properties of the namespace. They are stored in clear text, so neither secrets nor references to "
+            "secrets are allowed.",
             effect="metadata only",
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What removing the block does: retain (forget the namespace) or drop (when it is empty).",
+            description="What happens when the block is removed: retain (forget the namespace) or drop (if it is empty).",
             default="retain",
             validators=(one_of("retain", "drop"),),
             effect="state only",

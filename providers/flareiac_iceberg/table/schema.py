@@ -9,55 +9,57 @@ from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
 from flareiac_iceberg.maintenance.schema import ENGINE
 
 COLUMN: Final = Block(
-    description="One column; the order of the blocks is the order of the columns.",
+    description="A column. The order of the blocks is the order of the columns.",
     attributes={
         "type": Attribute(
             type=STRING,
             description='An Iceberg type, such as "long not null", "timestamptz" or "struct<street: string, zip: string>".',
             required=True,
-            effect="metadata only where Iceberg can widen the type, refused otherwise",
+            effect="irreversible where Iceberg can widen the type, refused otherwise",
         ),
-        "comment": Attribute(type=STRING, description="The column's comment.", effect="metadata only"),
-        "tags": Attribute(type=ListType(STRING), description="Words kept with the column, in a table property.", effect="metadata only"),
+        "comment": Attribute(type=STRING, description="Comment of the column.", effect="metadata only"),
+        "tags": Attribute(type=ListType(STRING), description="Labels of the column, stored in a table property.", effect="metadata only"),
         "default": Attribute(
             type=ANY,
-            description="What batch writes and merges put into new rows that name no value. Needs format_version = 3.",
+            description="Value that batch writes and merges store in new rows without a value. Needs format_version = 3.",
             effect="metadata only: for new rows",
         ),
     },
 )
 
 BRANCH: Final = Block(
-    description="A branch beside main, made where main stands when it is first applied.",
+    description="A branch beside main. It starts at the current snapshot of main when it is created.",
     attributes={
         "retain": Attribute(
             type=STRING,
-            description="How long the branch outlives its last snapshot when snapshots expire. Default: as the table says, or for good.",
+            description="How long the branch is kept after its last snapshot when snapshots expire. Default: the setting of "
+            "the table, otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
         ),
         "min_snapshots_to_keep": Attribute(
             type=NUMBER,
-            description="How many of its snapshots an expiry leaves at least.",
+            description="Minimum number of snapshots of the branch that an expiry keeps.",
             validators=(between(1),),
             effect="metadata only",
         ),
         "max_snapshot_age": Attribute(
-            type=STRING, description="From which age on its snapshots may expire.", validators=(is_duration,), effect="metadata only"
+            type=STRING, description="Age from which snapshots of the branch may expire.", validators=(is_duration,), effect="metadata only"
         ),
     },
 )
 TAG: Final = Block(
-    description="A name for one snapshot, which does not expire while it has it.",
+    description="A name for one snapshot. A tagged snapshot does not expire.",
     attributes={
         "snapshot_id": Attribute(
             type=NUMBER,
-            description="The snapshot. Default: the one on which main stands when the tag is made; the tag then stays there.",
+            description="The snapshot. Default: the current snapshot of main when the tag is created; the tag then stays there.",
             effect="metadata only",
         ),
         "retain": Attribute(
             type=STRING,
-            description="How long the tag is kept, counted from its snapshot's time. Default: as the table says, or for good.",
+            description="How long the tag is kept, counted from the time of its snapshot. Default: the setting of the table, "
+            "otherwise forever.",
             validators=(is_duration,),
             effect="metadata only",
         ),
@@ -65,16 +67,17 @@ TAG: Final = Block(
 )
 
 READER: Final = Block(
-    description="A streaming reader of the table that this project does not own; an expiry keeps what it needs. One of the two.",
+    description="A streaming reader of the table that this project does not own; snapshot expiry keeps what it "
+    "needs. Set one of the two attributes.",
     attributes={
         "checkpoint": Attribute(
             type=STRING,
-            description="The folder of its checkpoint, local or in S3, which says where it stands.",
+            description="Folder of its checkpoint, local or in S3. Its position is read at each run.",
             effect="takes effect with the next run",
         ),
         "hold": Attribute(
             type=STRING,
-            description='Snapshots younger than this are kept for it, such as "10d".',
+            description='Snapshots younger than this are kept, such as "10d".',
             effect="takes effect with the next run",
         ),
     },
@@ -85,27 +88,29 @@ SCHEMA: Final = Block(
     attributes={
         "catalog": Attribute(
             type=RefType(("catalog",)),
-            description="The catalog that holds the table. Default: that of a namespace that is referred to, or the only one declared.",
+            description="The catalog of the table. Default: the catalog of the referenced namespace, otherwise the only one declared.",
         ),
         "namespace": Attribute(
             type=RefType(("namespace",), or_string=True),
-            description="The namespace, its levels separated by dots. It is created when it is missing.",
+            description="Namespace of the table: a reference, or its name with levels separated by dots. A missing namespace is created.",
             required=True,
             validators=(not_empty,),
         ),
-        "name": Attribute(type=STRING, description="The table's name. Default: the block's label.", validators=(not_empty,)),
-        "comment": Attribute(type=STRING, description="The table's comment.", effect="metadata only"),
+        "name": Attribute(type=STRING, description="Name of the table. Default: the label of the block.", validators=(not_empty,)),
+        "comment": Attribute(type=STRING, description="Comment of the table.", effect="metadata only"),
         "format_version": Attribute(
-            type=NUMBER, description="Iceberg's format version: 1, 2 or 3.", default=2, effect="irreversible: versions only go up"
+            type=NUMBER, description="Format version of Iceberg: 1, 2 or 3.", default=2, effect="irreversible: versions only go up"
         ),
-        "location": Attribute(type=STRING, description="The table's folder, fixed at creation. Default: below the catalog's warehouse."),
+        "location": Attribute(
+            type=STRING, description="Folder of the table, fixed at creation. Default: below the warehouse of the catalog."
+        ),
         "renamed": Attribute(
             type=MapType(STRING),
-            description="Columns that got a new name: old = new, nested ones by their paths. Harmless once done.",
+            description="Renamed columns: old = new, nested ones by path. The entry can stay after the rename.",
             effect="metadata only; stops the queries that write the table",
         ),
         "identifier": Attribute(
-            type=ListType(STRING), description="The columns that identify a row; each must be not null.", effect="metadata only"
+            type=ListType(STRING), description="Columns that identify a row; each must be not null.", effect="metadata only"
         ),
         "partition_by": Attribute(
             type=ANY,
@@ -117,19 +122,21 @@ SCHEMA: Final = Block(
         ),
         "distribution": Attribute(
             type=STRING,
-            description="How Spark distributes rows before it writes: none, hash or range.",
+            description="How Spark distributes rows before writing: none, hash or range.",
             validators=(one_of("none", "hash", "range"),),
             effect="metadata only: for new files",
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
-            description="Iceberg table properties. No secret, nor a reference to one: they are kept in clear text.",
+            description="Iceberg table properties. They are stored in clear text, so neither secrets nor references to "
+            "secrets are allowed.",
             effect="metadata only",
         ),
-        "tags": Attribute(type=MapType(STRING), description="Labels kept with the table, in its properties.", effect="metadata only"),
+        "tags": Attribute(type=MapType(STRING), description="Labels of the table, stored in its properties.", effect="metadata only"),
         "on_destroy": Attribute(
             type=STRING,
-            description="What removing the block does: retain (forget the table), drop (keep its files) or purge (delete its files).",
+            description="What happens when the block is removed: retain (forget the table), drop (remove it from the "
+            "catalog, keep its files) or purge (delete its files).",
             default="retain",
             validators=(one_of("retain", "drop", "purge"),),
             effect="state only",

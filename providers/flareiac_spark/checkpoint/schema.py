@@ -11,43 +11,48 @@ _STORE: Final = ObjectType(
 )
 
 SCHEMA: Final = Block(
-    description="Where a streaming job keeps its offsets and state.",
+    description="The offsets and state of a streaming job.",
     attributes={
         "location": Attribute(
             type=STRING,
-            description="The folder; generations live below it.",
+            description="The folder of the checkpoint. Its generations are subfolders.",
             default=".flareiac/checkpoints/WORKSPACE/NAME",
             effect="blocked once a query has started in it",
         ),
         "generation": Attribute(
             type=NUMBER,
-            description="Raise it to go on in a new folder, without the state of the old one; start_from says where.",
+            description="Raise it to continue in a new folder without the old state, from the position that start_from names.",
             default=1,
             validators=(between(1, 9999),),
             effect="new generation",
         ),
         "start_from": Attribute(
             type=STRING,
-            description="Where a raised generation begins: carry_over (where the last one stands), earliest (blocked where rows of a "
-            "table are in no live snapshot's additions), oldest_snapshot (the same without those rows), latest or a time with offset. "
-            "Tables know all of them; files know carry_over (without state) and earliest; a rate stream only earliest.",
+            description="Where a new generation begins: carry_over (after the last committed batch), earliest (all rows; "
+            "blocked if live snapshots of a table no longer add some of them), oldest_snapshot (from the oldest "
+            "live snapshot on, without those rows), latest (new rows only) or a time with offset. Tables support "
+            "all of them, files carry_over (for queries without state) and earliest, rate streams only earliest.",
             default="carry_over",
             effect="takes effect with the next generation",
         ),
         "keep_generations": Attribute(
-            type=NUMBER, description="How many generations are kept.", default=2, validators=(between(1),), effect="state only"
+            type=NUMBER, description="Number of generations that are kept.", default=2, validators=(between(1),), effect="state only"
         ),
         "min_batches_to_retain": Attribute(
-            type=NUMBER, description="How many batches can be recovered.", default=100, validators=(between(1),), effect="restart"
+            type=NUMBER,
+            description="Number of batches that Spark keeps for recovery.",
+            default=100,
+            validators=(between(1),),
+            effect="restart",
         ),
         "state_store": Attribute(
             type=_STORE,
-            description='How state is kept: { provider = "rocksdb", changelog = true, partitions = 8 }.',
+            description='State store of the query: { provider = "rocksdb", changelog = true, partitions = 8 }.',
             effect="pinned by the first start of a generation",
         ),
         "on_destroy": Attribute(
             type=STRING,
-            description="What removing the block does: retain (forget it) or delete (its files).",
+            description="What happens when the block is removed: retain (forget it, keep its files) or delete (its files).",
             default="retain",
             validators=(one_of("retain", "delete"),),
             effect="state only",
