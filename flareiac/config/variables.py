@@ -148,7 +148,7 @@ def _value(name: str, block: BlockNode, found: _Found | None, scope: Scope, diag
         value = constraint.apply(value) if constraint else value
     except ConversionError as problem:
         origin = found.origin if found else "its default"
-        diagnostics.error(codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}', subject=span)
+        diagnostics.error(codes.VARIABLE_TYPE, f'The value of "{name}" from {origin}: {problem}.', subject=span)
         return unknown(ANY)
     return value
 
@@ -246,7 +246,7 @@ def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: 
     try:
         return bool(convert(evaluate(attribute.expr, scope, diagnostics), BOOL).raw is True)
     except ConversionError as problem:
-        diagnostics.error(codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}', subject=attribute.expr.span)
+        diagnostics.error(codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}.', subject=attribute.expr.span)
         return default
 
 
@@ -272,7 +272,7 @@ def check_condition(block: BlockNode, scope: Scope, diagnostics: Diagnostics, co
     try:
         holds = convert(result, BOOL)
     except ConversionError as problem:
-        diagnostics.error(codes.CONDITION_NOT_BOOL, f"The condition must be true or false: {problem}", subject=condition.expr.span)
+        diagnostics.error(codes.CONDITION_NOT_BOOL, f"The condition must be true or false: {problem}.", subject=condition.expr.span)
         return
     if holds.raw is False:
         text = evaluate(message.expr, scope, diagnostics)

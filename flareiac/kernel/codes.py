@@ -59,7 +59,7 @@ PREVENT_DESTROY: Final = Code("FIP021", "The resource is protected from destruct
 TOO_MANY_DESTROYED: Final = Code("FIP022", "The plan destroys more than -max-destroys allows")
 OPERATION_CYCLE: Final = Code("FIP023", "The operations wait for each other in a circle")
 NO_SUCH_RESOURCE: Final = Code("FIP024", "No resource matches this address")
-MAINTENANCE_NOT_KNOWN: Final = Code("FIP030", "The maintenance that a table needs is not known")
+MAINTENANCE_NOT_KNOWN: Final = Code("FIP030", "The maintenance that is due is not known")
 MAINTENANCE_LEFT_OUT: Final = Code("FIP031", "The maintenance of a resource is left out")
 LOOKS_RELABELLED: Final = Code("FIP032", "A resource looks like another one under a new label")
 
