@@ -40,6 +40,7 @@ from flareiac.lang.values import (
     contains_sensitive,
     cty_json,
     from_data,
+    is_too_deep,
     lazy_object,
     object_value,
     resource_value,
@@ -293,6 +294,9 @@ def _output(evaluation: _Evaluation, name: str, block: BlockNode) -> OutputValue
         )
     if sensitive:
         return OutputValue(value=None, sensitive=True)
+    if is_too_deep(value):
+        diagnostics.error(codes.TOO_DEEP, "Use a part of it, or split it into several outputs.", subject=node.expr.span)
+        return OutputValue(value=None)
     data, kind = to_data(value), cty_json(value.type)
     return OutputValue(value=data, type=None if kind == "dynamic" and data is not None else kind)
 

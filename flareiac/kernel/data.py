@@ -39,6 +39,7 @@ UNKNOWN: Final = Unknown()
 
 _REFERENCE_KEY: Final = "$ref"
 _UNKNOWN_KEY: Final = "$unknown"
+_DEEPEST: Final = 240
 _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
 """The only key of a one-key object that stands for a leaf (``$absent``: see the plan file), or of a map that was written so by a user."""
 
@@ -54,18 +55,20 @@ def to_json(value: Data) -> Data:
             return _leaf(value)
 
 
-def from_json(value: Data) -> Data:
-    """The inverse of ``to_json``."""
+def from_json(value: Data, depth: int = 0) -> Data:
+    """The inverse of ``to_json``. Raises ``ValueError`` for what is nested deeper than anything that was ever written."""
+    if depth > _DEEPEST:
+        raise ValueError("nested too deeply")
     if isinstance(value, dict):
         if len(value) == 1:
             if isinstance(value.get(_REFERENCE_KEY), str):
                 return Reference(value[_REFERENCE_KEY])
             if value.get(_UNKNOWN_KEY) is True:
                 return UNKNOWN
-            return {_unescaped(key): from_json(item) for key, item in value.items()}
-        return {key: from_json(item) for key, item in value.items()}
+            return {_unescaped(key): from_json(item, depth + 1) for key, item in value.items()}
+        return {key: from_json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [from_json(item) for item in value]
+        return [from_json(item, depth + 1) for item in value]
     return value
 
 

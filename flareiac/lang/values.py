@@ -245,6 +245,30 @@ def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
             return []
 
 
+_DEEPEST: Final = 200
+"""As deep as expressions may be written."""
+
+
+def is_too_deep(value: Value) -> bool:
+    """Whether what goes through a value part by part would need more of Python's stack than there is for sure."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [inner for item in level for inner in _parts(item)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Value) -> Iterable[Value]:
+    match value.raw:
+        case tuple():
+            return value.raw
+        case Mapping():
+            return value.raw.values()
+        case _:
+            return ()
+
+
 def to_data(value: Value) -> Data:
     """Plain data: whole numbers as int, others as float, resources as ``Reference``, unknown as UNKNOWN. Marks are dropped."""
     match value.raw:

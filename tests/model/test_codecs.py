@@ -251,6 +251,13 @@ def test_what_is_no_number_of_json_is_damage(number: str) -> None:
         decode_snapshot(document.replace(b"NUMBER", number.encode()), "here")
 
 
+def test_what_is_nested_deeper_than_anything_that_was_written_is_damage() -> None:
+    value = b"[" * 400 + b"]" * 400
+    document = b'{"format_version":1,"features":[],"lineage":"x","serial":1,"resources":[],"outputs":{"a":{"sensitive":false,"value":'
+    with pytest.raises(Damaged):
+        decode_snapshot(document + value + b"}}}", "here")
+
+
 @pytest.mark.parametrize("value", [Reference("table.a"), UNKNOWN], ids=str)
 def test_a_leaf_is_not_a_whole_body(value: Data) -> None:
     """A record of another kind does not pass for a mapping only because it is a record."""

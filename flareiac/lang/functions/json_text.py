@@ -9,7 +9,19 @@ from typing import Any
 
 from flareiac.kernel.types import NUMBER
 from flareiac.lang.functions.signature import LONGEST_TEXT, FunctionError
-from flareiac.lang.values import Resource, Symbols, Value, boolean, null, number_text, object_value, string, tuple_value, written_number
+from flareiac.lang.values import (
+    Resource,
+    Symbols,
+    Value,
+    boolean,
+    is_too_deep,
+    null,
+    number_text,
+    object_value,
+    string,
+    tuple_value,
+    written_number,
+)
 
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029", "\x7f": "\x7f"})
 
@@ -61,11 +73,14 @@ def _quoted(text: str) -> str:
 def from_json_text(text: str) -> Value:
     """The value of JSON text: objects and tuples. Raises ``FunctionError``."""
     try:
-        return _value(json.loads(text, parse_float=written_number, parse_int=written_number, parse_constant=_refuse))
+        value = _value(json.loads(text, parse_float=written_number, parse_int=written_number, parse_constant=_refuse))
     except (ValueError, ArithmeticError) as error:
         raise FunctionError(f"the text is not JSON: {error}", 0) from None
     except RecursionError:
         raise FunctionError("the text is nested too deeply", 0) from None
+    if is_too_deep(value):
+        raise FunctionError("the text is nested too deeply", 0)
+    return value
 
 
 def _refuse(word: str) -> Any:
