@@ -37,14 +37,22 @@ def test_there_are_enough_pairs_of_every_kind(verdicts: Verdicts) -> None:
     assert sum(kinds.values()) >= 2_000
     assert kinds[Judgement.DIFFERENT] >= 400
     assert kinds[Judgement.SAME] >= 800
-    assert len({item.pair.family for item, _ in verdicts}) == 11
+    assert len({item.pair.family for item, _ in verdicts}) >= 15
     assert len({item.pair.edit for item, _ in verdicts}) >= 50
-    assert sum(item.stop is not Stop.UNTRIED for item, _ in verdicts) >= 40
+    across = [item for item, _ in verdicts if item.stop is not Stop.UNTRIED]
+    assert len(across) >= 160
+    assert len({item.pair.family for item in across}) >= 11
+    assert sum(item.rows > 0 for item in across) >= 80
     assert len({item.pair.id for item, _ in verdicts}) == sum(kinds.values())
 
 
 def test_what_spark_tells_apart_is_never_called_the_same(verdicts: Verdicts) -> None:
     assert [_shown(item) for item, said in verdicts if is_false_same(item, said)] == []
+
+
+def test_what_spark_proves_equal_goes_on_as_if_it_had_not_been_edited(verdicts: Verdicts) -> None:
+    stops = {item.stop for item, _ in verdicts if item.judgement is Judgement.SAME}
+    assert stops == {Stop.UNTRIED, Stop.SAME}
 
 
 def test_over_state_no_restart_leaves_two_meanings_side_by_side(verdicts: Verdicts) -> None:
