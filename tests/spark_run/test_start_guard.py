@@ -145,3 +145,60 @@ def test_a_missing_source_folder_is_named_and_final(world: World) -> None:
 def test_a_new_checkpoint_is_started_from_its_beginning(world: World) -> None:
     world.attempts = [done]
     assert world.run().phase == "completed"
+
+
+def in_flight(world: World, *names: str, compacted: bool = False) -> None:
+    """Batch 0 is committed and its file is gone, as it may be; batch 1 reads these files and was broken off."""
+    world.query("q")
+    for log in ("offsets", "commits", "sources/0"):
+        (world.checkpoint / log).mkdir(parents=True)
+    for batch in (0, 1):
+        (world.checkpoint / "offsets" / str(batch)).write_text(f'v1\n{{"conf":{{}}}}\n{{"logOffset":{batch}}}')
+    (world.checkpoint / "commits" / "0").write_text("v1\n{}")
+    notes = [[world.source / "done.json"], [world.source / name for name in names]]
+    lines = [
+        [json.dumps({"path": file.as_uri(), "timestamp": 1, "batchId": number}) for file in files] for number, files in enumerate(notes)
+    ]
+    noted = world.checkpoint / "sources" / "0"
+    if compacted:
+        (noted / "1.compact").write_text("\n".join(["v1", *lines[0], *lines[1]]))
+    else:
+        for number in (0, 1):
+            (noted / str(number)).write_text("\n".join(["v1", *lines[number]]))
+
+
+@pytest.mark.parametrize("compacted", [False, True], ids=["plain", "compacted"])
+def test_a_batch_is_not_done_again_without_a_file_that_it_was_to_read(world: World, compacted: bool) -> None:
+    in_flight(world, "a b.json", "c.json", compacted=compacted)
+    (world.source / "a b.json").touch()
+    status = world.run({str(world.checkpoint): "q"})
+    assert (status.phase, error_of(status).error_class, error_of(status).permanent) == ("failed", "SOURCE_FILE_GONE", True)
+    assert f"{world.source / 'c.json'} is gone" in error_of(status).message
+    assert world.starts == 0
+    (world.source / "c.json").touch()
+    world.attempts = [lambda: None]
+    assert world.run({str(world.checkpoint): "q"}).phase != "failed"
+
+
+def test_a_file_that_goes_while_its_batch_is_retried_ends_the_retries(world: World) -> None:
+    in_flight(world, "a.json")
+    (world.source / "a.json").touch()
+    world.attempts = [fails((world.source / "a.json").unlink)]
+    status = world.run({str(world.checkpoint): "q"})
+    assert (error_of(status).error_class, world.starts) == ("SOURCE_FILE_GONE", 1)
+
+
+def test_many_files_are_counted_and_a_committed_batch_needs_none(world: World) -> None:
+    in_flight(world, *(f"{number}.json" for number in range(20_000)))
+    assert "and 19,999 more files are gone" in error_of(world.run({str(world.checkpoint): "q"})).message
+    (world.checkpoint / "commits" / "1").write_text("v1\n{}")
+    world.attempts = [lambda: None]
+    assert world.run({str(world.checkpoint): "q"}).phase != "failed"
+
+
+def test_who_says_so_goes_on_without_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_flight(world, "a.json")
+    spec = world.spec() | {"conf": {"spark.sql.files.ignoreMissingFiles": "true"}}
+    monkeypatch.setattr(world, "spec", lambda: spec)
+    world.attempts = [lambda: None]
+    assert world.run({str(world.checkpoint): "q"}).phase != "failed"

@@ -12,10 +12,12 @@ from pathlib import Path
 from flareiac_spark.control import FilesInput, FilesSource, JobSpec, StreamInput
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
+from flareiac_spark.driver.files_in_flight import missing_in_flight
 from flareiac_spark.driver.refusal import Refusal
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
+SOURCE_FILE_GONE = "SOURCE_FILE_GONE"
 _PATTERN = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -24,6 +26,8 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
     for folder, output in checkpoints_of(spec).items():
         _prove_checkpoint(folder, output, known.get(folder))
+        if not _passes_over_missing_files(spec):
+            _prove_files_in_flight(Path(folder.removeprefix("file://")), output)
     for name, path in _source_folders(spec):
         if not path.exists():
             why = f"The folder {path}, which the input {name!r} reads, does not exist. Create it, or put it back where it was."
@@ -74,6 +78,32 @@ def _is_prepared(path: Path) -> bool:
 
 def _damaged(output: str, what: str) -> str:
     return f"The checkpoint of output {output} is damaged: {what}. Put back a whole copy of the folder, or raise its generation."
+
+
+def _passes_over_missing_files(spec: JobSpec) -> bool:
+    """Whether the job says that it goes on without the rows of files that are gone."""
+    sources = [item.source.options for item in spec.inputs if isinstance(item, StreamInput) and isinstance(item.source, FilesSource)]
+    said = [spec.conf, *sources]
+    names = {name.lower(): str(value).lower() for settings in said for name, value in settings.items()}
+    return "true" in (names.get("spark.sql.files.ignoremissingfiles"), names.get("ignoremissingfiles"))
+
+
+def _prove_files_in_flight(path: Path, output: str) -> None:
+    try:
+        found = missing_in_flight(path)
+    except (OSError, ValueError) as failure:
+        raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"its logs cannot be read ({failure})")) from None
+    if found is not None:
+        batch, files = found
+        others = len(files) - 1
+        which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
+        why = (
+            f"Batch {batch} of output {output} was begun and is done again, and of the files that it reads {which} "
+            f"{'are' if others else 'is'} gone: Spark would pass over {'them' if others else 'it'} without a word, and the rows would be "
+            "missing for good. Put back what was deleted; or, to go on without these rows, write in the job: "
+            'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
+        )
+        raise Refusal(SOURCE_FILE_GONE, why)
 
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Path]]:

@@ -173,7 +173,7 @@ def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -
         if query not in own and item.get("at", 0) > since
     ]
     found += [
-        f"{item['count']} commits ({item['operation']}) on {table} came from {item.get('engine') or 'elsewhere'}, the last one snapshot "
+        f"{_commits(item['count'], item['operation'])} on {table} came from {item.get('engine') or 'elsewhere'}, the last one snapshot "
         f"{item['snapshot_id']}"
         for item in writers.get("others") or ()
         if item.get("at", 0) > since and item.get("operation") != "replace"
@@ -188,3 +188,7 @@ def own_queries(request: PlanRequest) -> set[str]:
     observed = getattr(request.observed, "identity", {}).get("observed") or {}
     on_disk = {item["query_id"] for item in (observed.get("checkpoints") or {}).values()}
     return current | on_disk | set(identity.get("former_queries") or ())
+
+
+def _commits(count: int, operation: str) -> str:
+    return f"{count} commit{'s' * (count != 1)} ({operation})"
