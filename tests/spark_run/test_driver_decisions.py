@@ -161,6 +161,30 @@ def test_a_file_that_was_deleted_before_it_was_read_names_the_ways_on() -> None:
     assert not heart.permanent
 
 
+@pytest.mark.parametrize(
+    ("told", "files"),
+    [
+        ("Found conflicting files that can contain records matching true: [file:/t/a.parquet, file:/t/b.parquet, file:/t/c.parquet]", 3),
+        ("Found new conflicting delete files that can apply to records matching true: [/t/a.parquet]", 1),
+        ("Found conflicting deleted files that can contain records matching partitions [k=1]: [s3://t/a.orc]", 1),
+        ("Cannot commit, missing data files: [file:/t/a.parquet]", 1),
+        ("Missing required files to delete: file:/t/a.parquet,file:/t/b.parquet", 2),
+    ],
+)
+def test_a_commit_that_met_another_programs_is_told_with_few_names_and_a_way_out(told: str, files: int) -> None:
+    chain = [
+        link("org.apache.spark.SparkException", "Writing job aborted"),
+        link("org.apache.iceberg.exceptions.ValidationException", told),
+    ]
+    heart = choose(chain)
+    assert heart.error_class == "ValidationException"
+    assert heart.message.startswith("Another program changed the table while this batch was being written")
+    assert heart.message.count(".parquet") + heart.message.count(".orc") == 1
+    assert (f"and {files - 1} more file" in heart.message) == (files > 1)
+    assert "write.merge.isolation-level" in heart.message
+    assert not heart.permanent
+
+
 def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_project() -> None:
     heart = choose(
         [

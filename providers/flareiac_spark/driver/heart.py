@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import ErrorHeart
+from flareiac_spark.driver.conflicts import conflict_text, is_conflict
 from flareiac_spark.driver.refusal import Refusal
 
 _LINES = 6
@@ -82,9 +83,17 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
         lines = f"{_HINT.sub('', lines)}\n{_WAY_ON}"
     if error_class == _FILE_GONE:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
+    if is_conflict(message):
+        lines = conflict_text(message)
     if _LOST_STATE.search(error_class):
         lines = f"{lines}\n{_STATE_WAY_OUT}"
     return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
+
+
+def is_refused(failure: BaseException) -> bool:
+    """Whether Iceberg refused a commit for what another program had committed: nothing of it is in the table."""
+    throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
+    return throwable is not None and any(is_conflict(link.message) for link in _links(throwable))
 
 
 def stack_of(failure: BaseException) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.driver import batch_write, kept_rows, kill_points, merge_rows, plans, sinks, tables, views
+from flareiac_spark.driver.heart import is_refused
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.outputs import shape
@@ -22,6 +23,8 @@ _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "View", "SubqueryAlias", "StreamingRelation", "StreamingRelationV2"})
 """Nodes of a plan that make each row of one row of the source."""
+_CONFLICTS: Final = 3
+"""Commits of one batch that may meet those of other programs before the query fails, and is started again later."""
 _STALE_SECONDS = 10.0
 """Less than a lease."""
 
@@ -153,7 +156,7 @@ class MicroBatch:
                 kill_points.reach("driver.before-output-write", output.name)
                 if self._is_stale(output) and self._is_there(frame.sparkSession, query_id, output, batch):
                     continue
-                self._write(rows[output.name], output, carry)
+                self._write(rows[output.name], output, carry, again=kept is not None or self.flow.repeats)
                 written += 1
                 kill_points.reach("driver.after-output-write", output.name)
         finally:
@@ -161,11 +164,20 @@ class MicroBatch:
                 kept.unpersist()
         return written
 
-    def _write(self, rows: Any, output: Output, carry: Mapping[str, str]) -> None:
+    def _write(self, rows: Any, output: Output, carry: Mapping[str, str], *, again: bool) -> None:
+        """``again``: computing the rows once more gives the same ones, so that a commit that met another program's is repeated."""
         if output.mode == "overwrite" and rows.isEmpty():
             # A batch without rows says nothing of those that are there; Spark runs one now and then to move the watermark.
             return
-        batch_write.write(rows, output, carry)
+        for left in range(_CONFLICTS if again else 0, -1, -1):
+            try:
+                batch_write.write(rows, output, carry)
+            except Exception as failure:
+                if not left or not is_refused(failure):
+                    raise
+                self.log.info("%s: another program changed the table meanwhile; the batch is written again", output.name)
+            else:
+                return
 
     def _is_stale(self, output: Output) -> bool:
         """Whether so much time passed since the search that another driver may have taken over: this process may have been paused."""
