@@ -64,7 +64,7 @@ def _other_type(place: Place, _places: list[Place], choose: random.Random, _othe
         case int() | float():
             forms += [float(value) + 0.5, -value, value * 10**18]
         case str():
-            forms += [list(value[:50]), len(value), value.encode().hex()[:50]]
+            forms += [list(value[:50]), len(value), value.encode(errors="surrogatepass").hex()[:50]]
         case list():
             forms += [dict(enumerate(map(str, value[:20]))), len(value)]
         case dict():
