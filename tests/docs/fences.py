@@ -47,3 +47,8 @@ def missing(wanted: list[str], seen: list[str]) -> str | None:
         if not any(item == line or (start != line and item.startswith(start)) for item in rest):
             return line
     return None
+
+
+def shape(line: str) -> str:
+    """A line without what differs from run to run: every word with a digit in it, and what is not known yet, is one mark."""
+    return " ".join("#" if word in ("-", "none") or any(sign.isdigit() for sign in word) else word for word in line.split())

@@ -36,7 +36,8 @@ def _code(page: Path) -> Iterator[str]:
     """Everything that is written as code: lines of fenced blocks, and spans."""
     text = page.read_text(encoding="utf-8")
     for fence in fences(page):
-        yield from fence.text.splitlines() if fence.language not in ("text", "tour") else ()
+        output = fence.language in ("text", "tour")
+        yield from (line for line in fence.text.splitlines() if not output or line.startswith("$ "))
     yield from re.findall(r"`([^`\n]+(?:\n[^`\n]+)?)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.fences import fences, missing, outline, shape
+from tests.docs.pages import README
+
 pytestmark = pytest.mark.jvm
 
 _SCRIPT = Path(__file__).parents[2] / "examples" / "quickstart" / "run.sh"
@@ -48,3 +51,5 @@ def test_the_script_plays_the_whole_story(tmp_path: Path, java_home: Path) -> No
         assert line in said, f"{line!r} is missing in:\n{said}"
     assert said.count("336776") >= 2 or said.count("336,776") >= 2, said[-6000:]
     assert "Traceback" not in said
+    tour = [line for fence in fences(README) if fence.language == "tour" for line in outline(fence.text)]
+    assert missing([shape(line) for line in tour], [shape(line) for line in outline(said)]) is None, said
