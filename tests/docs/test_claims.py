@@ -19,7 +19,7 @@ from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import Body
 from flareiac.sdk.schema import Block
 from tests.docs.fences import Fence, fences, missing, outline
-from tests.docs.pages import ROOT, pages
+from tests.docs.pages import README, ROOT, pages
 from tests.support.txtar import parse_txtar
 
 WRITTEN = pages()
@@ -104,6 +104,11 @@ def test_lines_are_short_and_words_are_plain(page: Path) -> None:
     assert [line for line in text.splitlines() if len(line) > LONGEST] == []
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     assert [line for line in prose.splitlines() if ODD.search(line)] == []
+
+
+def test_readme_is_short() -> None:
+    """Its last section takes one line for each change, and is condensed with a release; the rest belongs to the pages."""
+    assert len(README.read_text(encoding="utf-8").splitlines()) < 300
 
 
 HCL = [fence for page in WRITTEN for fence in fences(page) if fence.language == "hcl"]
