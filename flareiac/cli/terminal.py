@@ -6,11 +6,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.sources import Source
 from flareiac.render.value_text import visible
 
@@ -26,6 +27,8 @@ class Globals:
     command_line: tuple[str, ...] = ()
     begun: bool = False
     """Whether a line of JSON has been printed."""
+    pointed: bool = False
+    """Whether the page of an error has been named: once for a command is enough."""
 
     @property
     def root(self) -> Path:
@@ -98,6 +101,20 @@ def complain(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | 
     found = list(diagnostics)
     if found:
         say(text(found, sources or {}, width=width(), colour=colour(sys.stderr.isatty())))
+        _point_to_page(found)
+
+
+def _point_to_page(found: Iterable[Diagnostic]) -> None:
+    """Names the page of the first error that has one."""
+    if CURRENT.pointed:
+        return
+    from flareiac.app.codes import code_page
+
+    with suppress(Failure):  # two installed providers that exclude each other: then this is the error, and it has no page
+        code = next((item.code for item in found if item.severity is Severity.ERROR and code_page(item.code)), None)
+        if code is not None:
+            CURRENT.pointed = True
+            say(f"Run flareiac explain {code} to read more.")
 
 
 def ask(question: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -18,8 +18,9 @@ from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import Body
 from flareiac.sdk.schema import Block
+from flareiac_spark.control.status import Phase
 from tests.docs.fences import Fence, fences, missing, outline
-from tests.docs.pages import README, ROOT, pages
+from tests.docs.pages import DOCS, README, ROOT, pages
 from tests.support.txtar import parse_txtar
 
 WRITTEN = pages()
@@ -109,6 +110,12 @@ def test_lines_are_short_and_words_are_plain(page: Path) -> None:
 def test_readme_is_short() -> None:
     """Its last section takes one line for each change, and is condensed with a release; the rest belongs to the pages."""
     assert len(README.read_text(encoding="utf-8").splitlines()) < 300
+
+
+def test_the_glossary_lists_the_phases_of_a_job() -> None:
+    entry = re.search(r"^- \*\*phase\*\*(.*?)^- \*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert entry is not None
+    assert re.findall(r"`(\w+)`", entry[1]) == list(get_args(Phase))
 
 
 HCL = [fence for page in WRITTEN for fence in fences(page) if fence.language == "hcl"]
