@@ -4,6 +4,7 @@ A restart is an update, and so is metadata that cannot be set back. What loses s
 it is called here, so that rules which look for that word hold.
 """
 
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
@@ -239,18 +240,19 @@ def _output_change(change: OutputChange) -> dict[str, Data]:
 
 def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Data]:
     names = sorted({item.provider for item in plan.resources})
+    managed = {item.type for item in plan.resources}
     blocks: dict[str, dict[str, Data]] = {}
     for item in plan.resources:
         if item.desired is not None:
             block = str(parsed(item.address).block)
-            blocks.setdefault(block, _configured(block, item, schemas))
+            blocks.setdefault(block, _configured(block, item, schemas, managed))
     return {
         "provider_config": {name: {"name": name, "full_name": provider_name(name)} for name in names},
         "root_module": _configured_module(list(blocks.values()), 0),
     }
 
 
-def _configured(block: str, resource: PlannedResource, schemas: Schemas) -> dict[str, Data]:
+def _configured(block: str, resource: PlannedResource, schemas: Schemas, managed: AbstractSet[str]) -> dict[str, Data]:
     """One block. What differs between the instances of a repeated block is not known here, so only its references are told."""
     address = parsed(resource.address)
     attributes = hide_attributes(resource.desired, sensitive_paths(schemas.get(resource.type))) or {}
@@ -260,15 +262,17 @@ def _configured(block: str, resource: PlannedResource, schemas: Schemas) -> dict
         "type": address.type,
         "name": address.name,
         "provider_config_key": resource.provider,
-        "expressions": _expressions(attributes, repeated=address.key is not None),
+        "expressions": _expressions(attributes, managed, repeated=address.key is not None),
         "schema_version": resource.schema_version,
     }
 
 
-def _expressions(attributes: Attributes, *, repeated: bool) -> dict[str, Data]:
+def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Data]:
     found: dict[str, Data] = {}
     for name, value in attributes.items():
-        if named := references(value):
+        # Where an attribute has the name of the type that it refers to, as a job's checkpoint, readers that lay resources of a type into
+        # what refers to them find a text in their place, and fail. A connection is no resource, and is laid nowhere.
+        if (named := references(value)) and name not in managed & {parsed(item).type for item in named}:
             found[name] = {"references": named}
         elif value is not None and not repeated:
             found[name] = {"constant_value": plain(value)}

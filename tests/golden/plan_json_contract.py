@@ -25,6 +25,7 @@ def check_plan_json(made: Plan) -> None:
     for item in _configured(document["configuration"]["root_module"]):
         assert _PLACE | {"provider_config_key", "expressions", "schema_version"} <= set(item)
         assert item["provider_config_key"] in document["configuration"]["provider_config"]
+    _check_references(planned, document["configuration"]["root_module"])
     changes = document["resource_changes"]
     for entry in (*changes, *document.get("resource_drift", ())):
         assert _PLACE | {"provider_name", "change"} <= set(entry)
@@ -44,6 +45,20 @@ def _check_change(change: dict[str, Any]) -> None:
         case _:
             assert old is not None
             assert new is not None
+
+
+def _check_references(planned: list[dict[str, Any]], module: dict[str, Any]) -> None:
+    """A reader lays what is referred to into what refers to it, and the other way round, by type: no attribute may be in its place."""
+    by_block: dict[str, list[dict[str, Any]]] = {}
+    for item in planned:
+        by_block.setdefault(item["address"].partition("[")[0], []).append(item)
+    for item in _configured(module):
+        for expression in item["expressions"].values():
+            for name in expression.get("references", ()) if isinstance(expression, dict) else ():
+                for other in by_block.get(name.partition("[")[0], ()):
+                    for own in by_block.get(item["address"], ()):
+                        assert other["type"] not in own["values"]
+                        assert own["type"] not in other["values"]
 
 
 def _configured(module: dict[str, Any]) -> Iterator[dict[str, Any]]:

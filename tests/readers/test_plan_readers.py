@@ -6,6 +6,7 @@ directory that keeps what was installed.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -206,11 +207,9 @@ def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Pat
 
 
 def _shape(plan: Path) -> frozenset[tuple[str, ...]]:
-    """What happens to which kinds of resources, and what stands beside it."""
-    document = _read(plan)
-    return frozenset(
-        (item["type"], *item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in document["resource_changes"]
-    )
+    """What happens to resources, and what stands beside it."""
+    changes = _read(plan)["resource_changes"]
+    return frozenset((*item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in changes)
 
 
 def _read(plan: Path) -> dict[str, Any]:
@@ -221,7 +220,7 @@ def _read(plan: Path) -> dict[str, Any]:
 def _run(*command: str) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert "Traceback" not in done.stdout + done.stderr, done
-    return done
+    return subprocess.CompletedProcess(done.args, done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout), done.stderr)
 
 
 def _actions(plan: Path) -> dict[str, list[str]]:
