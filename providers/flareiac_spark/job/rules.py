@@ -1,15 +1,16 @@
 """What can be told to be wrong with a job before any system is asked? One function for each rule; Spark judges the rest."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark.control.trunk import Ways
-from flareiac_spark.sql.relations import relations
+from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
+from flareiac_spark.sql.unknown_columns import unknown_columns
 
 _RANDOM: Final = re.compile(
     r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(", re.IGNORECASE
@@ -115,6 +116,18 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
     if relation.lower() in {item.lower() for item in everything}:
         return summary, "It is this step itself or a later one. Steps see inputs and the steps above them: move it up."
     return summary, f"It can read {', '.join(known)}.{did_you_mean(relation, known)}"
+
+
+def check_columns(attributes: Attributes, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics) -> None:
+    """Names in the SQL of steps that certainly are no columns. ``inputs``: the columns of each input, None where they are not known."""
+    known = {name.lower(): columns for name, columns in inputs.items()}
+    for name, step in attributes["steps"].items():
+        for item in unknown_columns(step["sql"], known) if step["sql"] else ():
+            why = f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
+            diagnostics.error(
+                "FIK158", f'There is no column "{item.name}" in what the step {name} reads', why, attribute=("step", name, "sql")
+            )
+        known[name.lower()] = columns_given(step["sql"], known) if step["sql"] else None
 
 
 def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:

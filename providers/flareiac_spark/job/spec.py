@@ -59,8 +59,18 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
         "tags": wanted.get("tags"),
     }
     rules.check(attributes, diagnostics)
+    rules.check_columns(attributes, {name: _certain_columns(item, references) for name, item in inputs.items()}, diagnostics)
     foreign_tables.warn(decoded.name, attributes, project, diagnostics)
     return attributes
+
+
+def _certain_columns(item: Attributes, references: References) -> list[str] | None:
+    """The columns of an input, None where they are not known, or are those of a table of this project: what a column that leaves it means
+    for its readers is told with the table's change, in the plan."""
+    table = item.get("table") or (item.get("source") or {}).get("table")
+    if isinstance(table, Reference) and table.address in references and references[table.address].type == "table":
+        return None
+    return [column["name"] for column in input_columns(item, references)] or None
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:

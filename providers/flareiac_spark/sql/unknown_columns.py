@@ -1,0 +1,129 @@
+"""Which names of a query are certainly no column of what it reads? Pure. Only what can be proven is named; Spark judges the rest.
+
+A name is looked up in one query with its FROM, and only where all that it could mean is known: no column of an input whose columns are not
+known, no alias, no parameter, no column that Spark adds by itself, no column of a query around it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from flareiac_spark.sql.parse import parsed
+from flareiac_spark.sql.relations import name_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_SPARKS_OWN: Final = re.compile(
+    r"_.*|current_.*|local.*|session_.*|.*user|now|all|default|window|grouping.*|spark_grouping_id|value|col\d*|key|pos"
+)
+"""Columns of metadata, functions that are called without brackets, and what grouping and generators name by themselves."""
+_UNITS: Final = re.compile(r"(year|quarter|month|week|day|dayofyear|dayofweek|hour|minute|second|millisecond|microsecond)s?")
+"""What functions of time take as words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownColumn:
+    """``name`` as written; ``among`` are the columns that it could have meant."""
+
+    name: str
+    among: tuple[str, ...]
+
+
+def unknown_columns(sql: str, known: Mapping[str, Sequence[str] | None]) -> tuple[UnknownColumn, ...]:
+    """Names that no relation has that is read where they stand. ``known``: the columns of inputs and earlier steps, None where unknown."""
+    from sqlglot import exp
+
+    tree = parsed(sql)
+    if tree is None:
+        return ()
+    columns = {name.lower(): given for name, given in known.items()}
+    found: dict[UnknownColumn, None] = {}
+    for select in tree.find_all(exp.Select):
+        if _stands_alone(select):
+            found.update(dict.fromkeys(_unknown_in(select, columns)))
+    return tuple(found)
+
+
+def _stands_alone(select: "exp.Select") -> bool:
+    """Whether no name in it may be a column of a query around it, or of something made in its FROM."""
+    from sqlglot import exp
+
+    at: exp.Expr | None = select
+    while at is not None:
+        around = at.parent
+        if isinstance(at, exp.Select) and not isinstance(around, exp.Subquery | exp.CTE | exp.SetOperation | None):
+            return False
+        if isinstance(at, exp.Subquery) and not isinstance(around, exp.From | exp.Join | exp.SetOperation | exp.Subquery | None):
+            return False
+        if isinstance(at, exp.Lateral):
+            return False
+        at = around
+    return not select.args.get("laterals") and not any(select.args.get(name) for name in ("match", "pivots", "kind"))
+
+
+def _unknown_in(select: "exp.Select", known: Mapping[str, Sequence[str] | None]) -> Iterator[UnknownColumn]:
+    from sqlglot import exp
+
+    sources = _sources(select, known)
+    if sources is None:
+        return
+    everything = None if None in sources.values() else [name for given in sources.values() for name in given or ()]
+    every_name = {name.lower() for given in sources.values() for name in given or ()}
+    declared = _declared(select)
+    for column in select.find_all(exp.Column):
+        if column.find_ancestor(exp.Select) is not select or not _is_a_name(column):
+            continue
+        first, *rest = [part.name for part in column.parts]
+        if rest and first.lower() in sources:
+            given = sources[first.lower()]
+            own = None if given is None or first.lower() in every_name | declared else given
+            name = rest[0]
+        else:
+            own, name = everything, first
+        if own and name.lower() not in {item.lower() for item in own} | declared and not _SPARKS_OWN.fullmatch(name.lower()):
+            yield UnknownColumn(name=f"{first}.{name}" if own is not everything else name, among=tuple(own))
+
+
+def _sources(select: "exp.Select", known: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None] | None:
+    """The columns of what it reads, by the name that they are qualified with; None where it reads nothing, or a thing without a name."""
+    from sqlglot import exp
+
+    first = select.args.get("from_") or select.args.get("from")
+    if first is None:
+        return None
+    ctes = {cte.alias.lower() for cte in select.root().find_all(exp.CTE)}
+    found: dict[str, Sequence[str] | None] = {}
+    waiting = [first.this, *(join.this for join in select.args.get("joins") or [])]
+    for source in waiting:
+        name = source.alias_or_name.lower()
+        if not name or name in found or (source.args.get("joins") or source.args.get("laterals")):
+            return None
+        plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.args.get("pivots")
+        renamed = source.args.get("alias") is not None and bool(source.args["alias"].args.get("columns"))
+        own = name_of(source).lower() if plain else ""
+        found[name] = known.get(own) if plain and not renamed and own not in ctes else None
+    return found
+
+
+def _declared(select: "exp.Select") -> set[str]:
+    """Names that the query gives by itself, anywhere in it: aliases, parameters of lambdas, windows."""
+    from sqlglot import exp
+
+    found = {item.alias.lower() for item in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if item.alias}
+    found |= {each.name.lower() for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions}
+    return found | {each.name.lower() for item in select.find_all(exp.TableAlias) for each in item.args.get("columns") or ()}
+
+
+def _is_a_name(column: "exp.Column") -> bool:
+    """Whether it is a column of a source, and no star, hint, unit of time, name of an argument or path into a value."""
+    from sqlglot import exp
+
+    if isinstance(column.parts[-1], exp.Star) or any("." in part.name for part in column.parts):
+        return False
+    if column.find_ancestor(exp.Hint, exp.Star, exp.Interval, exp.JSONPath, exp.Lateral, exp.Pivot) is not None:
+        return False
+    if isinstance(column.parent, exp.Kwarg | exp.PropertyEQ) and column.arg_key == "this":
+        return False
+    return not (isinstance(column.parent, exp.Func) and _UNITS.fullmatch(column.name.lower()))
