@@ -72,7 +72,7 @@ def _texts(item: PlannedResource) -> tuple[str, ...]:
     if proposal.drift:
         return proposal.drift
     if proposal.blockers:
-        return tuple(blocker.summary for blocker in proposal.blockers)
+        return tuple(blocker.line for blocker in proposal.blockers)
     if proposal.action in (Action.NO_OP, Action.RECORD) or item.disturbances:
         return ()  # what only makes way for a change of something else has not drifted itself
     return _reasons(proposal)

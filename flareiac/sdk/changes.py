@@ -1,13 +1,17 @@
 """How a planner tells what would happen: attribute changes with their origin, effects, actions, proposals."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
+
+_SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
 
 class Origin(StrEnum):
@@ -93,6 +97,11 @@ class Blocker:
     summary: str
     why: str
     ways_out: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The summary with the first sentence of ``why``, which names what is wrong."""
+        return f"{self.summary}: {_SENTENCE_END.split(self.why, maxsplit=1)[0].rstrip('.')}"
 
     def as_error(self, detail: str, *, address: str | None = None) -> Diagnostic:
         """The same obstacle as an error, for what stops at it without a plan that could show it."""
