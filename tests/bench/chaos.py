@@ -4,6 +4,7 @@ Command lines, drivers, JVMs and single attempts of jobs are killed at named poi
 are changed. After each the next apply must converge, and all tables must equal a computation in plain Python over the files.
 """
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,4 +36,5 @@ def chaos(directory: Path, kills: int, seed: int, *, scenarios: Sequence[Scenari
 def _tell(course: Course) -> None:
     """What took place, also when it did not come to its end."""
     sys.stdout.writelines(f"{line}\n" for line in course.ledger.lines())
+    sys.stdout.write(json.dumps(course.ledger.detail()) + "\n")
     sys.stdout.flush()

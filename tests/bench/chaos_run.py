@@ -63,7 +63,7 @@ class Course:
             self.landing.land(1)
             self._converge()
             self._compare()
-            self._maintain_in_peace()
+            self.maintain_in_peace()
             self._compare()
         finally:
             self.lake.close()
@@ -119,23 +119,23 @@ class Course:
         else:
             self.ledger.unreached[f"{kill.spelled} (apply)"] += 1
 
-    def _maintain(self, point: str) -> None:
+    def _maintain(self, point: str) -> Ended:
         """All that is due, killed at a point; unkilled it must come to its end unless the driver died of something else."""
         hard = self._hard
         done = self._command(*_MAINTAIN, FLAREIAC_KILL_AT=point, FLAREIAC_FAIL_AT=self._life.fails)
         if done.killed:
             self.ledger.kill(EVERYTHING, point, "maintain")
-            return
-        if point:
+        elif point:
             self.ledger.unreached[f"{point} (maintain)"] += 1
-        if done.code and self._hard == hard and self.lake.driver_pid() is not None:
+        if done.code and not done.killed and self._hard == hard and self.lake.driver_pid() is not None:
             self._complain(f"maintain ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
+        return done
 
-    def _maintain_in_peace(self) -> None:
+    def maintain_in_peace(self) -> None:
         """What the kills left half done is finished in the end."""
         for _ in range(_APPLIES):
             self._converge()
-            if self._command(*_MAINTAIN, **self._variables()).code == 0:
+            if self._maintain("").code == 0:
                 return
         self.wrong.append(f"{_APPLIES} runs of maintain did not come to an end")
 

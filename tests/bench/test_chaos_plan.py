@@ -1,12 +1,17 @@
 """What a seed of the chaos decides and what its report counts, without a process."""
 
+import json
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
+from tests.bench.chaos import chaos
+from tests.bench.chaos_lake import Lake
 from tests.bench.chaos_ledger import EVERYTHING, Ledger, Tally
 from tests.bench.chaos_plan import BLOWS, MAINTAIN, OWN_DEATHS, Chaos, Strike
+from tests.bench.chaos_run import Course
 from tests.bench.chaos_scenarios import SCENARIOS
 from tests.support.command_line import Ended
 
@@ -60,3 +65,42 @@ def test_the_report_tells_what_took_place() -> None:
     assert found["maintained"] == {"compaction": 1}
     assert (found["rows missing"], found["rows too many"]) == (1, 1), "a row lost and one doubled do not make up for each other"
     assert Counter(line.split()[0] for line in ledger.lines()) == {"plain": 1, EVERYTHING: 1, "kills": 2, "commands": 3, "maintained": 1}
+
+
+def _stopped_early(course: Course, _kills: int) -> None:
+    course.ledger.kill("plain", "driver.after-batch", "attempt of a job")
+    course.ledger.tallies["plain"].expected = course.ledger.tallies["plain"].found = 7
+
+
+def test_the_sums_are_told_also_when_the_course_breaks_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(course: Course, kills: int) -> None:
+        _stopped_early(course, kills)
+        raise SystemExit(143)
+
+    monkeypatch.setattr(Course, "run", broken)
+    with pytest.raises(SystemExit):
+        list(chaos(tmp_path, 5, 1))
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["by kind"] == {"attempt of a job": 1}
+
+
+def test_the_last_figure_holds_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Course, "run", _stopped_early)
+    last = list(chaos(tmp_path, 5, 1))[-1]
+    assert (last.value, last.detail["kills"], last.detail["rows expected"], last.detail["rows landed"]) == (0, 1, 7, 0)
+
+
+@pytest.mark.parametrize(("codes", "wrong"), [([0], 0), ([1, 0], 0), ([1] * 6, 1)])
+def test_the_last_maintenance_must_come_to_its_end(codes: list[int], wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver may die of what was planned for it; the next run finishes what is left."""
+    course = Course(tmp_path, Chaos(1), 1, SCENARIOS)
+    ends = iter(codes)
+
+    def run(_lake: Lake, *words: str, **_variables: str) -> Ended:
+        return Ended(code=next(ends) if words[0] == "maintain" else 0, out="", err="")
+
+    monkeypatch.setattr(Lake, "run", run)
+    course.maintain_in_peace()
+    assert (list(ends), len(course.wrong)) == ([], wrong)
+    assert sum(times for what, times in course.ledger.commands.items() if what.startswith("maintain")) == len(codes)
