@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.cli import terminal
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error
 from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
@@ -45,7 +46,7 @@ def everything(*, colour: bool) -> list[str]:
         outputs_text({HOSTILE: value}),
         stale_text([(HOSTILE, HOSTILE, HOSTILE, HOSTILE)]),
         event_line(Note(message=HOSTILE), colour) or "",
-        diagnostics_text([error("X", HOSTILE, HOSTILE, address=HOSTILE)], {}, width=100, colour=colour),
+        diagnostics_text([error(Code("X", HOSTILE), HOSTILE, address=HOSTILE)], {}, width=100, colour=colour),
     ]
 
 

@@ -37,7 +37,7 @@ def operation(verb: Verb, address: str = "job.a") -> Operation:
         (Completed(operation=operation(Verb.DELETE), elapsed=0, resumed=True), "job.a: Destruction was completed by the interrupted apply"),
         (Completed(operation=operation(Verb.RECORD), elapsed=0), None),
         (
-            Failed(operation=operation(Verb.CREATE), elapsed=3, diagnostics=(error("TOY001", "No room"),)),
+            Failed(operation=operation(Verb.CREATE), elapsed=3, diagnostics=(error(Code("TOY001", "No room")),)),
             "job.a: Creation errored after 3s: No room",
         ),
         (Skipped(operation=operation(Verb.CREATE), reason="table.b did not succeed"), "job.a: Skipped (create): table.b did not succeed"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Reference
 from flareiac.kernel.diagnostics import error
 from flareiac.kernel.types import STRING
@@ -171,7 +172,7 @@ def test_what_can_not_be_applied_says_so() -> None:
     blocked = rendered(plan(resource("job.a", Action.UPDATE, blockers=(blocker,))))
     assert (blocked["applyable"], blocked["errored"], blocked["flareiac"]["blocked"]) == (False, False, ["job.a"])
     assert blocked["resource_changes"][0]["change"]["flareiac"]["blockers"][0]["ways_out"] == ["undo"]
-    failed = rendered(replace(plan(), diagnostics=(error("TOY002", "broken"),)))
+    failed = rendered(replace(plan(), diagnostics=(error(Code("TOY002", "broken")),)))
     assert (failed["errored"], failed["complete"]) == (True, False)
     assert failed["flareiac"]["diagnostics"][0]["code"] == "TOY002"
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Reference
 from flareiac.kernel.diagnostics import error
 from flareiac.kernel.types import STRING
@@ -272,7 +273,7 @@ def test_summary_names_the_resources_and_full_shows_what_stays() -> None:
 
 def test_a_partial_and_a_failed_plan_say_so() -> None:
     assert "This plan is partial" in shown(plan(targeted=True))
-    failed = replace(plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error("TOY001", "No"),))
+    failed = replace(plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error(Code("TOY001", "No")),))
     assert shown(failed).endswith("Planning failed: this plan has errors and can not be applied.\n")
 
 

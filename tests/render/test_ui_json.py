@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error, warning
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
@@ -27,7 +28,7 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
         resource("table.d", Action.FORGET),
         outputs={"o": OutputChange(before=None, after=OutputValue(value=None, sensitive=True))},
     )
-    complaint = warning("TOY001", "Careful", "Or else.", subject=source.span(12, 17))
+    complaint = warning(Code("TOY001", "Careful"), "Or else.", subject=source.span(12, 17))
     lines: list[dict[str, Any]] = plan_lines(made, [complaint], {source.path: source}, tool_version="0.1.0", clock=clock)
     assert json.loads(json.dumps(lines)) == lines
     assert [item["type"] for item in lines] == [
@@ -57,7 +58,7 @@ def test_a_plan_is_told_from_version_to_complaints() -> None:
 
 
 def test_without_a_plan_only_complaints_follow_the_version() -> None:
-    lines = plan_lines(None, [error("TOY001", "Broken")], {}, tool_version="0.1.0", clock=clock)
+    lines = plan_lines(None, [error(Code("TOY001", "Broken"))], {}, tool_version="0.1.0", clock=clock)
     assert [(item["type"], item["@message"]) for item in lines] == [("version", "FlareIaC 0.1.0"), ("diagnostic", "Error: Broken")]
 
 
@@ -70,7 +71,7 @@ def test_each_event_of_an_apply_has_its_line() -> None:
             Started(operation=create),
             Progressed(operation=create, message="", elapsed=10.4),
             Completed(operation=create, elapsed=12.9),
-            Failed(operation=create, elapsed=1.0, diagnostics=(error("TOY001", "Broken"),)),
+            Failed(operation=create, elapsed=1.0, diagnostics=(error(Code("TOY001", "Broken")),)),
             Skipped(operation=create, reason="table.z did not succeed"),
             Started(operation=record),
             Note(message="settled"),

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flareiac.kernel.codes import NO_CODES, CodeTable
+from flareiac.kernel.codes import NO_CODES, Code, CodeTable
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
-from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Origin, Proposal, Relation, Step
+from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.maintenance import (
     DutiesRequest,
@@ -45,6 +45,14 @@ from flareiac.sdk.provider import (
 from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import one_of
+
+EXISTS = Code("TOY001", "It exists")
+UNREADABLE = Code("TOY002", "It cannot be read")
+FAILS = Code("TOY003", "It is declared to fail")
+DUST_UNREADABLE = Code("TOY004", "The dust cannot be read")
+DUSTY = Code("TOY005", "Very dusty")
+NOT_SWEPT = Code("TOY006", "Nothing was swept")
+BROOM_BROKEN = Code("TOY007", "The broom is broken")
 
 SCHEMA = Block(
     description="A file.",
@@ -90,8 +98,8 @@ class ThingPlanner:
             return Proposal(action=Action.CREATE, planned=planned, steps=(step,), fingerprint=fingerprint, drift=drift)
         if recorded is None and not request.importing:
             text = f'import {{\n  to = {request.address}\n  id = "{planned["name"]}"\n}}'
-            blocker = Blocker(code="TOY001", summary="it exists", why="nobody recorded it", ways_out=(text,))
-            return Proposal(action=Action.CREATE, planned=planned, blockers=(blocker,), fingerprint=fingerprint)
+            obstacle = blocker(EXISTS, "It is not recorded.", (text,))
+            return Proposal(action=Action.CREATE, planned=planned, blockers=(obstacle,), fingerprint=fingerprint)
         changes = classify({"value": planned["value"]}, recorded and {"value": recorded["value"]}, {"value": observed["value"]})
         drift = tuple(f"{change.path[0]} was changed" for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
         action = Action.ADOPT if recorded is None else Action.UPDATE if planned["value"] not in (observed["value"], None) else Action.NO_OP
@@ -116,13 +124,13 @@ class ThingDriver:
         except FileNotFoundError:
             return Missing()
         except (OSError, ValueError) as problem:
-            return Unreadable(diagnostic=error("TOY002", "unreadable", str(problem)))
+            return Unreadable(diagnostic=error(UNREADABLE, str(problem)))
         return Present(attributes=found["attributes"], identity={"id": found["key"]})
 
     def apply(self, request: ApplyRequest) -> Outcome:
         planned = {name: value for name, value in (request.planned or {}).items() if name != "id"}
         if planned.get("fail"):
-            return NotApplied(diagnostics=(error("TOY003", "it was told to fail", "fail = true"),))
+            return NotApplied(diagnostics=(error(FAILS, "fail = true"),))
         if planned.get("value") == "raise":
             raise ZeroDivisionError("a bug of the toy")
         self._wait(planned.get("wait_for"))
@@ -174,7 +182,7 @@ def _dust(root: Path, name: str) -> int:
     except FileNotFoundError:
         return 0
     except ValueError as problem:
-        raise Failure(error("TOY004", "unreadable dust", str(problem))) from problem
+        raise Failure(error(DUST_UNREADABLE, str(problem))) from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +205,7 @@ class ThingMaintainer:
                 summary=f"sweep {told}" if due else told,
                 forecast={"swept": dust},
                 held=held,
-                diagnostics=(warning("TOY005", "very dusty", "More than 100 grains."),) if dust > 100 else (),
+                diagnostics=(warning(DUSTY, "More than 100 grains."),) if dust > 100 else (),
                 performer=request.attributes["broom"],
                 work=RewriteManifests(),
             ),
@@ -205,7 +213,7 @@ class ThingMaintainer:
 
     def judge(self, duty: Duty, result: Mapping[str, Data]) -> Judgement:
         if result["swept"] == 0:
-            return Judgement(diagnostics=(error("TOY006", "nothing was swept", "The broom is worn."),))
+            return Judgement(diagnostics=(error(NOT_SWEPT, "The broom is worn."),))
         return Judgement(messages=(f"swept {result['swept']} grains, expected {duty.forecast['swept']}",))
 
 
@@ -228,7 +236,7 @@ class ToySession:
         """Takes the dust away; a worn broom takes none, a broken one fails."""
         strength = request.performer.attributes.get("strength") or "good"
         if strength == "broken":
-            raise Failure(error("TOY007", "the broom is broken", "Declare another."))
+            raise Failure(error(BROOM_BROKEN, "Declare another."))
         path = self.root / ".toy" / f"{request.subject.attributes['name']}.dust"
         dust = _dust(self.root, request.subject.attributes["name"])
         reach("toy.before-sweep")
