@@ -164,7 +164,7 @@ if [ "$(run_id job.flights)" = "$flights" ]; then
 fi
 run flareiac status
 
-step "5. Somebody changes a table by hand and kills the driver"
+step "5. A table is changed by hand, and the driver is killed"
 run python "$quickstart/tamper.py" . flights write.parquet.compression-codec gzip
 pid=$(driver_pid)
 is_driver "$pid"
@@ -180,7 +180,7 @@ run "${feed[@]}"
 run python "$quickstart/verify.py" "$archive" . --wait 300
 run flareiac status
 
-step "6. An edit that Spark would take in silence: sum becomes max, over state that is a sum"
+step "6. An edit that Spark would silently accept: sum becomes max, over state that is a sum"
 show diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl"
 diff -u delays.flare.hcl "$quickstart/edited/delays.flare.hcl" || true
 run cp "$quickstart/edited/delays.flare.hcl" delays.flare.hcl

@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
-    """Check the configuration without asking any system."""
+    """Check the configuration without reading any system."""
     from flareiac.kernel.diagnostics import Diagnostics
     from flareiac.model.snapshot import Snapshot
     from flareiac.planning.claims import collect, conflicts
@@ -136,7 +136,7 @@ def apply(
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
 ) -> int:
-    """Do what the plan says, once; a second apply does nothing."""
+    """Carry out a plan. A second apply of the same configuration does nothing."""
     if file is None:
         request = _request(target, exclude, replace, refresh, max_destroys, destroy=False, maintenance=maintenance)
         return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
@@ -169,7 +169,7 @@ def destroy(
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
 ) -> int:
-    """Stop the jobs and let go of everything; tables and checkpoints stay unless their on_destroy says otherwise."""
+    """Stop the jobs and forget all resources; tables and checkpoints are kept unless their on_destroy says otherwise."""
     request = _request(target, exclude, None, refresh, max_destroys, destroy=True)
     return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
 
@@ -185,7 +185,7 @@ def maintain(
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
 ) -> int:
-    """Do the maintenance that is due, and nothing else."""
+    """Run the maintenance tasks that are due, and nothing else."""
     request = _request(addresses, None, None, "changed", None, destroy=False, maintenance="only")
     return _apply_fresh(request, var, var_file, parallelism, on_error, detail, show_steps, auto_approve=auto_approve, as_json=as_json)
 
@@ -197,7 +197,7 @@ def drift(
     var_file: VariableFiles = None,
     parallelism: Parallelism = 10,
 ) -> int:
-    """Find what changed behind the team's back. Reads only; exits with 3 when there is drift."""
+    """Find what changed outside of FlareIaC. Reads only; exits with 3 when there is drift."""
     import flareiac
     from flareiac.app.drift import drift as find
     from flareiac.render.drift import drift_text
@@ -226,7 +226,7 @@ def show(
     detail: Detail = "changes",
     show_steps: ShowSteps = False,
 ) -> int:
-    """Show a saved plan, or the state and how much there is of its tables."""
+    """Show a saved plan, or the state with the size of its tables."""
     import flareiac
     from flareiac.app.bench import Bench
     from flareiac.app.discovery import installed

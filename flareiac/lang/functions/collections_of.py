@@ -144,7 +144,7 @@ def _slice(items: Value, start: Value, end: Value) -> Value:
 
 def _sort(items: Value) -> Value:
     if any(item.raw is None for item in items.raw):
-        raise FunctionError("null can not be sorted", 0)
+        raise FunctionError("null cannot be sorted", 0)
     return list_value(sorted(items.raw, key=lambda item: item.raw), STRING)
 
 
@@ -153,7 +153,7 @@ def _sum(items: Value) -> Value:
     if not parts:
         raise FunctionError("at least one number is needed", 0)
     if any(item.raw is None for item in parts):
-        raise FunctionError("null can not be added", 0)
+        raise FunctionError("null cannot be added", 0)
     return Value(NUMBER, reduce(NUMBERS.add, (convert(item, NUMBER).raw for item in parts)))
 
 

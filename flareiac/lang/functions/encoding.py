@@ -18,7 +18,7 @@ def _decode_base64(text: Value) -> Value:
         return string(base64.b64decode(text.raw, validate=True).decode())
     except (binascii.Error, ValueError) as error:
         reason = "what it encodes is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else "it is not base64"
-        raise FunctionError(f"the text can not be decoded: {reason}", 0) from None
+        raise FunctionError(f"the text cannot be decoded: {reason}", 0) from None
 
 
 FUNCTIONS = (

@@ -73,9 +73,9 @@ def _sign(number: Value) -> Value:
 
 
 FUNCTIONS = (
-    function("abs", (_N,), NUMBER, lambda n: _value(NUMBERS.abs(n.raw)), "The number without its sign."),
-    function("ceil", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_CEILING, NUMBERS)), "The next whole number not below."),
-    function("floor", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR, NUMBERS)), "The next whole number not above."),
+    function("abs", (_N,), NUMBER, lambda n: _value(NUMBERS.abs(n.raw)), "The absolute value of a number."),
+    function("ceil", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_CEILING, NUMBERS)), "Rounds up to a whole number."),
+    function("floor", (_N,), NUMBER, lambda n: _value(n.raw.to_integral_value(ROUND_FLOOR, NUMBERS)), "Rounds down to a whole number."),
     function("log", (_N, takes("base", NUMBER)), NUMBER, _log, "The logarithm of a number to a base."),
     function("max", (), NUMBER, _most, "The greatest of the numbers.", variadic=takes("numbers", NUMBER)),
     function("min", (), NUMBER, _least, "The smallest of the numbers.", variadic=takes("numbers", NUMBER)),

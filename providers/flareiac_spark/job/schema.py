@@ -65,7 +65,9 @@ STEP: Final = Block(
             "DataFrame. When apply has Spark analyze the job, it is called with empty inputs.",
             effect="restart, or an accepted change of results where a checkpoint holds state",
         ),
-        "params": Attribute(type=ANY, description="Values of any type by name, passed to the function as params.", effect="as python"),
+        "params": Attribute(
+            type=ANY, description="Values of any type by name, passed to the function as params.", effect="as that of python"
+        ),
         "stateful": Attribute(
             type=_STATEFUL,
             description="Declares that the function keeps state: { state_version = 1 }. Raise state_version when the schema "
