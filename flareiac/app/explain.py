@@ -17,6 +17,7 @@ from flareiac.sdk.schema import Block
 
 _HEADING: Final = re.compile(r"^## `(\w+)`\s*$", re.MULTILINE)
 """A section of a page about one word, which ``explain`` finds by that word."""
+_CODES: Final = "Codes of errors and warnings"
 
 
 def everything() -> Mapping[str, Entry]:
@@ -70,7 +71,10 @@ def _pages() -> Iterator[tuple[str, Entry]]:
 
 
 def _codes() -> Iterator[tuple[str, Entry]]:
-    for name, code in known_codes().items():
+    known = known_codes()
+    listed = "".join(f"- `{name}`: {code.title}\n" for name, code in known.items())
+    yield "codes", Page(title=_CODES, text=f"# {_CODES}\n\nFor one of them: `flareiac explain CODE`.\n\n{listed}")
+    for name, code in known.items():
         yield name, Page(title=code.title, text=code_page(name) or "", kind="code")
 
 

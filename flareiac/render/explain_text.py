@@ -85,7 +85,7 @@ def _kinds(entries: Mapping[str, Entry]) -> Iterator[str]:
         yield f"- {len(found)} {kind}s, such as `{found[0].name}`; the page `{page}` lists them\n"
     codes = [name for name, entry in entries.items() if kind_of(entry) == "code"]
     if codes:
-        yield f"- {len(codes)} codes of errors and warnings, such as `{codes[0]}`\n"
+        yield f"- {len(codes)} codes of errors and warnings, such as `{codes[0]}`; the page `codes` lists them\n"
 
 
 def _filled(names: Iterator[str]) -> str:
