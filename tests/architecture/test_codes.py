@@ -18,7 +18,7 @@ _FORM = re.compile(r"FI[A-Z]\d{3}")
 _LONGEST_TITLE = 70
 _LONGEST_SECTION = 900
 
-_STILL_LITERALS = ("FII", "FIK")
+_STILL_LITERALS = ("FIK",)
 """Groups whose codes are still written where they are used."""
 _STILL_OLD = ("providers/flareiac_iceberg", "providers/flareiac_spark")
 """Where diagnostics and blockers are still made of texts."""

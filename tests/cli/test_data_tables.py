@@ -103,8 +103,8 @@ def test_a_value_that_is_unknown_because_it_could_not_be_read_is_told_as_that(pr
 @pytest.mark.parametrize(
     ("break_it", "told"),
     [
-        (lambda path: path.write_text("{"), "A table's metadata can not be read [FII012]"),
-        (lambda path: path.unlink(), "A table's metadata can not be read [FII012]"),
+        (lambda path: path.write_text("{"), "The metadata of a table cannot be read [FII012]"),
+        (lambda path: path.unlink(), "The metadata of a table cannot be read [FII012]"),
     ],
 )
 def test_what_can_not_be_read_is_told_with_its_place(project: Path, break_it: object, told: str) -> None:

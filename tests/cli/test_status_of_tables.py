@@ -63,7 +63,7 @@ def test_a_catalog_that_is_gone_hides_nothing_that_is_recorded(project: Path) ->
         shown, status = commands.flareiac("show"), commands.flareiac("status")
     assert (shown.code, status.code) == (0, 0)
     assert 'table "orders" {' in shown.out
-    assert "# not known: The catalog catalog.lake can not be read" in shown.out
+    assert "# not known: The catalog cannot be read: catalog.lake" in shown.out
     assert "Traceback" not in shown.text + status.text
 
 

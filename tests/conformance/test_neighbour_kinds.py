@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.maintenance import listing
 from tests.iceberg.lake import columns
@@ -78,7 +79,7 @@ def test_a_catalog_is_asked_once_for_all_tables_that_are_looked_at_together(lake
 
 def test_a_catalog_that_does_not_tell_keeps_its_files(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_catalog: CatalogSpec) -> None:
-        raise Failure(error("FII010", "The catalog can not be read", "You may not list databases."))
+        raise Failure(error(codes.CATALOG_UNREADABLE, "You may not list databases."))
 
     body = {"namespace": lake.namespace, "column": columns(id="long"), "orphan_removal": {}, "snapshot_expiry": {}}
     lake.apply("table.t", body)

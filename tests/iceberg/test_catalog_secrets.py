@@ -47,7 +47,7 @@ def fresh() -> None:
 def test_a_setting_that_lets_somebody_in_is_a_secret(name: str, tmp_path: Path) -> None:
     with pytest.raises(Rejected) as caught:
         Lake(tmp_path, {"properties": {name: HIDDEN}})
-    assert caught.value.codes == ["FII100"]
+    assert caught.value.codes == ["FIX052"]
     assert HIDDEN not in str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_the_name_of_a_key_is_no_secret(properties: dict[str, str], tmp_path: Pa
 def test_a_key_of_ones_own_is_a_secret(tmp_path: Path) -> None:
     with pytest.raises(Rejected) as caught:
         Lake(tmp_path, {"properties": {"s3.sse.type": "custom", "s3.sse.key": HIDDEN}})
-    assert caught.value.codes == ["FII100"]
+    assert caught.value.codes == ["FIX052"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_key_of_ones_own_is_a_secret(tmp_path: Path) -> None:
 def test_a_secret_in_an_address_is_refused_and_not_shown(tmp_path: Path, catalog: dict[str, Any]) -> None:
     with pytest.raises(Rejected) as caught:
         Lake(tmp_path, catalog)
-    assert caught.value.codes == ["FII100"]
+    assert caught.value.codes == ["FIX052"]
     assert HIDDEN not in str(caught.value)
 
 

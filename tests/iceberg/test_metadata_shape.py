@@ -11,6 +11,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import SurveyRequest
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.pointers import Pointer
 from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
 from flareiac_iceberg.inspect.survey import survey
@@ -72,7 +73,7 @@ def damaged(document: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any, di
 
 
 def unread(place: str) -> bytes:
-    raise Failure(error("FII000", "The file is not there", place))
+    raise Failure(error(codes.MANIFEST_UNREADABLE, str(place)))
 
 
 def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:

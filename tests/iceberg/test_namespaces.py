@@ -7,6 +7,7 @@ import pytest
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import NotApplied
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog import pointers
 from tests.iceberg.lake import Lake, columns
 
@@ -37,7 +38,7 @@ def test_a_foreign_one_needs_an_import(lake: Lake) -> None:
     other = lake.other_made()
     other.create_namespace("sales")
     other.close()
-    assert [item.code for item in lake.plan(ADDRESS, {}).blockers] == ["FII024"]
+    assert [item.code for item in lake.plan(ADDRESS, {}).blockers] == ["FII020"]
     lake.apply(ADDRESS, {}, importing=True)
     assert lake.plan(ADDRESS, {}).action is Action.NO_OP
 
@@ -55,12 +56,12 @@ def test_a_plan_names_the_tables_that_keep_one_from_being_dropped(lake: Lake) ->
     lake.apply(ADDRESS, {"on_destroy": "drop"})
     lake.apply("table.t", {"namespace": "sales", "column": columns(id="long")})
     blocker = lake.plan(ADDRESS, None).blockers[0]
-    assert (blocker.code, "It holds t, and" in blocker.why) == ("FII042", True)
+    assert (blocker.code, "sales holds t, and" in blocker.why) == ("FII042", True)
 
 
 def test_one_that_was_made_without_a_word_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = lake.plan(ADDRESS, {})
-    looks = iter([Failure(error("FII010", "The catalog can not be read", "gone"))])
+    looks = iter([Failure(error(codes.CATALOG_UNREADABLE, "gone"))])
     real = pointers.namespace_properties
 
     def once_silent(*arguments: Any) -> Any:

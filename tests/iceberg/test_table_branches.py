@@ -239,7 +239,7 @@ def test_refusals_name_the_way_out(made: Lake) -> None:
 
     assert refused({"branch": {"theirs": branch()}}) == ["FII080"]
     assert refused({"tag": {"side": tag()}}) == ["FII080"]
-    assert refused({"tag": {"x": tag(7)}}) == ["FII082"]
+    assert refused({"tag": {"x": tag(7)}}) == ["FII071"]
     made.apply("table.t", BODY | {"branch": {"audit": branch()}})
     writer = Claim(subject="table.t", holder="job.j", relation=Relation.WRITES, reason="output o", part="audit")
     assert refused({}, (writer,)) == ["FII083"]
@@ -248,7 +248,7 @@ def test_refusals_name_the_way_out(made: Lake) -> None:
 
 def test_a_tag_needs_a_snapshot(lake: Lake) -> None:
     assert [item.code for item in lake.plan("table.t", BODY | {"tag": {"x": tag()}}).blockers] == ["FII081"]
-    assert [item.code for item in lake.plan("table.t", BODY | {"tag": {"x": tag(5)}}).blockers] == ["FII082"]
+    assert [item.code for item in lake.plan("table.t", BODY | {"tag": {"x": tag(5)}}).blockers] == ["FII071"]
     lake.apply("table.t", BODY)
     assert [item.code for item in lake.plan("table.t", BODY | {"tag": {"x": tag()}}).blockers] == ["FII081"]
 
@@ -260,7 +260,7 @@ def test_a_tag_needs_a_snapshot(lake: Lake) -> None:
         ({"tag": {"main": tag()}}, "FII085"),
         ({"branch": {"": branch()}}, "FII085"),
         ({"tag": {"flareiac-before-rollback-1": tag()}}, "FII085"),
-        ({"branch": {"a": branch()}, "tag": {"a": tag()}}, "FII084"),
+        ({"branch": {"a": branch()}, "tag": {"a": tag()}}, "FII080"),
         ({"branch": {"a": branch("0s")}}, "FII086"),
         ({"branch": {"a": branch(None, 0)}}, "FII087"),
         ({"tag": {"a": tag(-1)}}, "FII087"),

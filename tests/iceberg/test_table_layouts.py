@@ -59,7 +59,7 @@ def blocked(lake: Lake, body: dict[str, Any], **options: Any) -> list[str]:
         ({"partition_by": [CALLS["hour"]("d")]}, "FII064"),
         ({"partition_by": [CALLS["bucket"](4, "price")]}, "FII064"),
         ({"partition_by": ["a"]}, "FII064"),
-        ({"partition_by": [CALLS["day"]("d", "price")]}, "FII039"),
+        ({"partition_by": [CALLS["day"]("d", "price")]}, "FII061"),
         ({"sort_by": [CALLS["asc"](CALLS["hour"]("d"))]}, "FII064"),
         ({"sort_by": ["a"]}, "FII064"),
     ],
@@ -80,13 +80,14 @@ def test_an_identifier_that_is_not_managed_keeps_its_columns_required(lake: Lake
     lake.apply("table.t", wide | {"identifier": ["a.zip"]})
     lake.apply("table.t", wide)
     optional = lake.plan("table.t", PLACE | {"column": columns(a="struct<zip: string not null>")})
-    assert [(item.code, item.summary) for item in optional.blockers] == [("FII037", "column a.zip can not identify rows: a may be null")]
+    assert [item.code for item in optional.blockers] == ["FII037"]
+    assert optional.blockers[0].why.startswith("a.zip cannot identify rows: a may be null")
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (SetIdentifier(old=(), new=("price",)), "column price can not identify rows: it is double"),
+        (SetIdentifier(old=(), new=("price",)), "price is double: identifier columns are not float or double"),
         (AddColumn(path="was", type="long", required=False, comment=None, after=None), "column was has the name of a partition field"),
     ],
 )
@@ -186,10 +187,10 @@ def test_names_of_former_partition_fields(lake: Lake) -> None:
             "FII039"
         ]
     other = lake.plan("table.t", body | {"partition_by": [CALLS["bucket"](4, "o", "p")]})
-    assert [item.code for item in other.blockers] == ["FII039"]
+    assert [item.code for item in other.blockers] == ["FII061"]
     assert other.blockers[0].ways_out == ('give it a name as last argument: bucket(4, "o", "p_2")',)
     lake.apply("table.t", body | {"partition_by": [CALLS["bucket"](4, "o", "q")]})
-    assert blocked(lake, body | {"partition_by": [CALLS["bucket"](4, "o", "p")]}) == ["FII039"]
+    assert blocked(lake, body | {"partition_by": [CALLS["bucket"](4, "o", "p")]}) == ["FII061"]
     lake.apply("table.t", body | {"partition_by": [CALLS["bucket"](4, "id", "p")]})
 
 
@@ -200,9 +201,9 @@ def test_columns_that_differ_in_case_only(lake: Lake) -> None:
     catalog.create_table("n.t", Schema(NestedField(1, "ID", LongType()), NestedField(2, "a", inner), NestedField(4, "n", LongType())))
     catalog.close()
     lower = lake.plan("table.t", PLACE | {"column": columns(id="long")}, importing=True)
-    assert [item.code for item in lower.blockers] == ["FII093"]
-    assert blocked(lake, PLACE | {"column": columns(ID="long", a="struct<zip: string>")}, importing=True) == ["FII093"]
-    assert blocked(lake, PLACE | {"column": columns(id="long"), "renamed": {"n": "id"}}, importing=True) == ["FII093"]
+    assert [item.code for item in lower.blockers] == ["FII055"]
+    assert blocked(lake, PLACE | {"column": columns(ID="long", a="struct<zip: string>")}, importing=True) == ["FII055"]
+    assert blocked(lake, PLACE | {"column": columns(id="long"), "renamed": {"n": "id"}}, importing=True) == ["FII055"]
     renamed = PLACE | {"column": columns(id="long"), "renamed": {"ID": "id"}}
     lake.apply("table.t", renamed, importing=True)
     assert [item.name for item in lake.table("n.t").schema().fields] == ["id", "a", "n"]

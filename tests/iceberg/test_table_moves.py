@@ -78,7 +78,7 @@ def test_a_name_that_is_taken_in_between_stops_it(made: Lake) -> None:
     made.apply("table.other", THERE)
     outcome = made.session.driver("table").apply(request)
     assert isinstance(outcome, NotApplied)
-    assert [item.code for item in outcome.diagnostics] == ["FII079"]
+    assert [item.code for item in outcome.diagnostics] == ["FII078"]
     assert names(made) == ["m.o.u", "n.t"]
     assert made.table("n.t").properties.get("comment") is None
 

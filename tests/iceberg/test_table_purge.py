@@ -10,6 +10,7 @@ import pytest
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, NotApplied
+from flareiac_iceberg import codes
 from flareiac_iceberg.table import commit
 from tests.iceberg.lake import Lake, columns
 
@@ -103,7 +104,7 @@ def test_a_purge_that_was_not_confirmed_goes_on(made: Lake, monkeypatch: pytest.
 
     def lost(*arguments: Any, **options: Any) -> None:
         real(*arguments, **options)
-        raise Failure(error("FII113", "not confirmed", "lost"))
+        raise Failure(error(codes.CHANGE_NOT_CONFIRMED, "lost"))
 
     planned = made.plan("table.t", None)
     monkeypatch.setattr("flareiac_iceberg.table.apply.drop", lost)

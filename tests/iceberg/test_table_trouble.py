@@ -15,6 +15,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalog import pointers
+from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
 from flareiac_iceberg.table import apply as driver_of_tables
 from flareiac_iceberg.table.apply import TableDriver
 from flareiac_iceberg.table.commit import commit
@@ -106,12 +107,12 @@ def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
     real = getattr(driver_of_tables, name)
 
     def silent(*_arguments: Any) -> Any:
-        raise Failure(error("FII010", "The catalog can not be read", "gone"))
+        raise Failure(error(CATALOG_UNREADABLE, "gone"))
 
     def lost(*arguments: Any, **options: Any) -> None:
         real(*arguments, **options)
         patch.setattr(driver_of_tables, "tables_in", silent)
-        raise Failure(error("FII113", "The catalog did not confirm a change", "gone"))
+        raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
     patch.setattr(driver_of_tables, name, lost)
 
@@ -131,7 +132,7 @@ def test_a_create_that_was_not_confirmed_is_found_and_recorded(lake: Lake, monke
 
 def test_a_new_table_that_can_not_be_read_back_is_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = lake.plan("table.t", BODY)
-    looks = iter([Failure(error("FII010", "The catalog can not be read", "gone"))])
+    looks = iter([Failure(error(CATALOG_UNREADABLE, "gone"))])
     real = pointers.tables_in
 
     def once_silent(*arguments: Any) -> Any:
@@ -163,7 +164,7 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypa
     planned = lake.plan("table.t", BODY)
 
     def closed(*_arguments: Any) -> Any:
-        raise Failure(error("FII011", "The catalog can not be written", "closed"))
+        raise Failure(error(CATALOG_NOT_WRITTEN, "closed"))
 
     monkeypatch.setattr("flareiac_iceberg.catalog.connection._open", closed)
     monkeypatch.setattr(driver_of_tables, "tables_in", closed)
@@ -226,7 +227,7 @@ def back(made: Lake) -> ApplyRequest:
 def test_a_way_back_that_was_not_confirmed_is_looked_for(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*arguments: Any) -> None:
         commit(*arguments)
-        raise Failure(error("FII113", "The catalog did not confirm a change", "gone"))
+        raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
     monkeypatch.setattr(driver_of_tables, "commit", lost)
     assert isinstance(driver_of(made).restore(back), Applied)
@@ -243,7 +244,7 @@ def test_a_way_back_of_which_nothing_is_known_stays_open(made: Lake, back: Apply
 
 def test_a_way_back_that_was_refused_is_not_taken(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_arguments: Any) -> None:
-        raise Failure(error("FII113", "no", "no"))
+        raise Failure(error(CHANGE_NOT_CONFIRMED, "no"))
 
     monkeypatch.setattr(driver_of_tables, "commit", refused)
     assert codes(driver_of(made).restore(back)) == ["FII113"]

@@ -57,7 +57,7 @@ def test_another_table_of_the_name_stays(dropped: tuple[Lake, ApplyRequest]) -> 
     lake.apply("table.u", BODY | {"name": "t", "column": columns(other="string")})
     outcome = revive(lake, request)
     assert isinstance(outcome, NotApplied)
-    assert [item.code for item in outcome.diagnostics] == ["FII088"]
+    assert [item.code for item in outcome.diagnostics] == ["FII078"]
     assert lake.rows("n.t") == []
 
 
@@ -66,13 +66,14 @@ def test_metadata_that_is_gone_or_broken_is_told(dropped: tuple[Lake, ApplyReque
     assert request.recorded is not None
     location = Path(urlparse(request.recorded.identity["metadata_location"]).path)
     content = location.read_text()
-    for damaged in (None, "{", content.replace(request.recorded.identity["uuid"], "00000000-0000-0000-0000-000000000000")):
+    another = content.replace(request.recorded.identity["uuid"], "00000000-0000-0000-0000-000000000000")
+    for damaged, code in ((None, "FII089"), ("{", "FII089"), (another, "FII090")):
         location.unlink(missing_ok=True)
         if damaged is not None:
             location.write_text(damaged)
         outcome = revive(lake, request)
         assert isinstance(outcome, NotApplied), damaged
-        assert [item.code for item in outcome.diagnostics] == ["FII089"]
+        assert [item.code for item in outcome.diagnostics] == [code]
     assert not lake.other().table_exists("n.t")
 
 

@@ -168,8 +168,8 @@ def test_of_a_table_that_is_gone_or_another_the_truth_is_told(shop: Project, wor
     catalog = shop.table("orders").catalog
     drop(shop)
     gone = shop.run(*words, code=1).err
-    assert "The table lake.demo.orders is gone" in gone
+    assert "The catalog no longer has lake.demo.orders" in gone
     catalog.create_table("demo.orders", schema)
     another = shop.run(*words, code=1).err
-    assert "The table lake.demo.orders is another one than recorded" in another
+    assert "lake.demo.orders is another table than the recorded one" in another
     assert "plan was made for" not in gone + another

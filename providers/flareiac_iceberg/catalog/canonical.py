@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import holds_secret
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.secret_settings import checked_properties, referred, refuse_secret
 from flareiac_iceberg.catalog.spark import SPARK_EXTENSIONS, packages, spark_conf
 from flareiac_iceberg.catalog.spec import PARAMETERS, absolute_location, spec_of
@@ -22,7 +24,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _ONLY_FOR: Final = {"uri": ("sql", "rest"), "credential": ("sql", "rest"), "prefix": ("rest",), "token": ("rest",)}
 _UNUSABLE: Final = {
-    "rest.sigv4-enabled": "requests can not be signed for AWS yet: use a catalog with tokens, or glue",
+    "rest.sigv4-enabled": "requests cannot be signed for AWS yet: use a catalog with tokens, or glue",
     "auth": "write token or credential",
     "rest.auth.type": "write token or credential",
     "glue.access-key-id": "Spark's Glue client takes keys from AWS's own chain only: set AWS_ACCESS_KEY_ID, a profile or a role",
@@ -49,7 +51,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     for name in sorted(_UNUSABLE.keys() & properties.keys()):
         refused = len(properties) < len(wanted["properties"])  # another one, perhaps on the same line, that is not to be shown
         at = () if refused else ("properties", name)
-        diagnostics.error("FII109", f"The property {name} can not be set here", f"{_UNUSABLE[name]}.", attribute=at)
+        diagnostics.error(codes.UNUSABLE_CATALOG_PROPERTY, f"{name}: {_UNUSABLE[name]}.", attribute=at)
     name = _name(wanted.get("name") or decoded.name, decoded.name, diagnostics)
     lake = project.data_dir / "lake" / project.workspace
     uri = _uri(kind, wanted.get("uri"), lake, project.root, diagnostics)
@@ -65,7 +67,9 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     if wanted.get("credential") is not None:
         found["credential"] = referred(wanted["credential"], ("credential",), references, diagnostics)
     if kind == "rest" and found.get("credential") and found["token"]:
-        diagnostics.error("FII110", "token and credential exclude each other", "A token is what a credential is exchanged for.")
+        diagnostics.error(
+            codes.TOKEN_AND_CREDENTIAL, "A credential is exchanged for a token, so only one of them is used. Leave out the other."
+        )
     found["place"] = _place(found)
     spec = spec_of(decoded.address, found)
     return found | {"spark_conf": spark_conf(spec), "packages": list(packages(spec)), "spark_extensions": [SPARK_EXTENSIONS]}
@@ -74,12 +78,11 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
 def _kind(kind: Data, diagnostics: Diagnostics) -> str:
     if kind in KINDS:
         return str(kind)
-    what = f"{_LATER[kind]} catalogs are" if kind in _LATER else f"{kind!r} is"
+    what = f"{_LATER[kind]} catalogs are not supported yet." if kind in _LATER else f"{kind!r} is not supported."
     meant = f'Write type = "{_OTHERS[kind]}". ' if kind in _OTHERS else ""
     diagnostics.error(
-        "FII001",
-        f"{what} not supported yet",
-        f"{meant}This version knows sql (on SQLite or PostgreSQL), rest and glue; left out, it is sql on SQLite.",
+        codes.UNSUPPORTED_CATALOG,
+        f"{what} {meant}This version knows sql (on SQLite or PostgreSQL), rest and glue; left out, it is sql on SQLite.",
         attribute=("type",),
     )
     return "sql"
@@ -88,13 +91,13 @@ def _kind(kind: Data, diagnostics: Diagnostics) -> str:
 def _check_fit(kind: str, wanted: Attributes, diagnostics: Diagnostics) -> None:
     for name, kinds in _ONLY_FOR.items():
         if wanted.get(name) is not None and kind not in kinds:
-            why = f"Only {' or '.join(kinds)} catalogs have. Leave it out."
-            diagnostics.error(
-                "FII107", f"A {kind} catalog has no {name}", why, attribute=() if _may_show_secret(wanted[name], name) else (name,)
-            )
+            why = f"A {kind} catalog has no {name}; only {' and '.join(kinds)} catalogs have one. Leave it out."
+            at = () if _may_show_secret(wanted[name], name) else (name,)
+            diagnostics.error(codes.ATTRIBUTE_OF_OTHER_CATALOGS, why, attribute=at)
     for name in ("uri", "warehouse"):
         if wanted.get(name) is UNKNOWN:
-            diagnostics.error("FII107", f"{name} must be known when the plan is made", "Write it out.", attribute=(name,))
+            why = f"{name} of a catalog must be known when the plan is made. Write it out."
+            diagnostics.error(KNOWN_AFTER_APPLY, why, attribute=(name,))
 
 
 def _may_show_secret(value: Data, name: str) -> bool:
@@ -106,9 +109,9 @@ def _name(name: Data, label: str, diagnostics: Diagnostics) -> str:
     if name is not UNKNOWN and _NAME.fullmatch(name):
         return str(name)
     diagnostics.error(
-        "FII003",
-        f"{name!r} can not be a catalog's name",
-        "Spark SQL and the catalog share this name: letters, digits, - and _, not starting with a digit.",
+        codes.INVALID_CATALOG_NAME,
+        f"{name!r} cannot be the name of a catalog. Spark SQL and the catalog share this name: letters, digits, - and _, not starting with "
+        "a digit.",
         attribute=("name",),
     )
     return label
@@ -136,10 +139,10 @@ def _database(uri: Data, lake: Path, root: Path, diagnostics: Diagnostics) -> Pa
     if match and ":memory:" not in uri:
         return Path(os.path.normpath((root / match[1]).absolute()))
     diagnostics.error(
-        "FII002",
-        f"{uri!r} is not the URI of a SQLite file or a PostgreSQL database",
-        'Write "sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" (absolute), without '
-        'options, or "postgresql://user@host:5432/database".',
+        codes.INVALID_CATALOG_URI,
+        f"{uri!r} is not the URI of a SQLite file or a PostgreSQL database. Write "
+        '"sqlite:///folder/catalog.db" (relative to the root module) or "sqlite:////folder/catalog.db" (absolute), without options, or '
+        '"postgresql://user@host:5432/database".',
         attribute=("uri",),
     )
     return default.absolute()
@@ -156,8 +159,11 @@ def _postgres(uri: str, diagnostics: Diagnostics) -> str:
     strange = [name for name, _ in parameters if name not in PARAMETERS]
     if not host or not database or "/" in database or strange:
         why = f"Of its parameters, {' and '.join(PARAMETERS)} mean the same to all who use it; {strange[0]} does not. " if strange else ""
-        advice = f'{why}Write "postgresql://user@host:5432/database", and the password as credential = secret.NAME.'
-        diagnostics.error("FII002", "The URI is not that of a PostgreSQL database", advice, attribute=("uri",))
+        advice = (
+            f'It is not the URI of a PostgreSQL database. {why}Write "postgresql://user@host:5432/database", and the password as '
+            "credential = secret.NAME."
+        )
+        diagnostics.error(codes.INVALID_CATALOG_URI, advice, attribute=("uri",))
     user = f"{parts.username}@" if parts.username else ""
     query = "&".join(f"{name}={quote(value, safe='/')}" for name, value in parameters)
     return f"postgresql://{user}{_bracketed(host or 'localhost')}:{port}/{database}" + (f"?{query}" if query else "")
@@ -176,8 +182,8 @@ def _server(uri: Data, diagnostics: Diagnostics) -> str:
         fine = False
     if not fine:
         diagnostics.error(
-            "FII111",
-            f"A rest catalog needs the address of its server{'' if uri is None else f', and {text!r} is none'}",
+            codes.NO_CATALOG_SERVER,
+            f"{'There is no uri' if uri is None else f'{text!r} is not the address of a server'}. "
             'Write uri = "https://host/path": what stands before /v1/config, without parameters.',
             attribute=("uri",),
         )
@@ -194,9 +200,9 @@ def _warehouse(kind: str, value: Data, lake: Path, root: Path, diagnostics: Diag
     bucket = place.removeprefix("s3://").partition("/")[0] if place is not None and place.startswith("s3://") else None
     if place is not None and (bucket is None or _BUCKET.fullmatch(bucket)) and (kind == "sql" or bucket is not None):
         return place
-    what = "A glue catalog needs a warehouse" if value is None else f"{value!r} can not be a warehouse" + ("" if bucket else " yet")
+    what = "A glue catalog needs a warehouse" if value is None else f"{value!r} cannot be a warehouse" + ("" if bucket else " yet")
     advice = 'a path, "file:///folder" or "s3://bucket/folder"' if kind == "sql" else '"s3://bucket/folder"'
-    diagnostics.error("FII004", what, f"Tables are kept below it: write {advice}.", attribute=("warehouse",))
+    diagnostics.error(codes.INVALID_WAREHOUSE, f"{what}. Tables are kept below it: write {advice}.", attribute=("warehouse",))
     return absolute_location(str(lake / "warehouse"), root)
 
 

@@ -3,6 +3,7 @@
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.spec import GLUE_NAME, spec_of
 
 
@@ -19,9 +20,9 @@ def check_names(catalog: Reference, references: References, diagnostics: Diagnos
     for attribute, name in names.items():
         if isinstance(name, str) and not GLUE_NAME.fullmatch(name):
             diagnostics.error(
-                "FII112",
-                f"{name!r} can not be a name in {catalog.address}",
-                "Glue knows small letters, digits and _ in names, and one level of namespaces. Write another name.",
+                codes.INVALID_GLUE_NAME,
+                f"{name!r} cannot be a name in {catalog.address}: Glue has lowercase letters, digits and _ in names, and one level of "
+                "namespaces. Write another name.",
                 attribute=(attribute,),
             )
 
@@ -34,11 +35,10 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
     if len(known) == 1:
         return Reference(known[0])
     diagnostics.error(
-        "FII005",
-        "Which catalog is meant is not clear" if known else "There is no catalog",
+        codes.NO_CATALOG_CHOSEN,
         f"{len(known)} catalogs are declared; name one of them: {' or '.join(f'catalog = {item}' for item in known)}."
         if known
-        else 'Declare one: catalog "lake" {}',
+        else 'No catalog is declared. Declare one: catalog "lake" {}',
         attribute=("catalog",),
     )
     return Reference(known[0] if known else "catalog.lake")

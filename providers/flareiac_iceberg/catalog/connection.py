@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.secrets import said
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.spec import (
     ANSWER_SECONDS,
     BUSY_TIMEOUT_MS,
@@ -196,22 +197,20 @@ def _told(spec: CatalogSpec, why: str, *, known: bool) -> Diagnostic:
 
 
 def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
-    """Complains that the catalog or its warehouse can not be written."""
+    """Complains that the catalog or its warehouse cannot be written."""
     return error(
-        "FII011",
-        f"The catalog {spec.address} can not be written",
-        f"{_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse or 'of the server'}). Nothing of this change took effect. Check "
-        "free space and write access to both places, then apply again.",
+        codes.CATALOG_NOT_WRITTEN,
+        f"{spec.address}: {_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse or 'of the server'}). Nothing of this change took "
+        "effect. Check free space and write access to both places, then apply again.",
     )
 
 
 def undecided(spec: CatalogSpec, why: str) -> Diagnostic:
     """Complains that the catalog did not say whether it made a change."""
     return error(
-        "FII113",
-        f"The catalog {spec.address} did not confirm a change",
-        f"{_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. Check the catalog (flareiac doctor) and plan "
-        "again: what was done is seen then, and is not done twice.",
+        codes.CHANGE_NOT_CONFIRMED,
+        f"{spec.address}: {_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. Check the catalog (flareiac "
+        "doctor) and plan again: what was done is found then, and is not done twice.",
     )
 
 

@@ -37,7 +37,7 @@ def _closed_folder(spec: CatalogSpec) -> Check | None:
     for folder in (database, warehouse):
         if folder is not None and (closed := _closed(folder)) is not None:
             fix = "Give write access to it, or name another place in the catalog."
-            return Check(name=spec.address, verdict=Verdict.FAIL, text=f"{closed} can not be written", fix=fix)
+            return Check(name=spec.address, verdict=Verdict.FAIL, text=f"{closed} cannot be written", fix=fix)
     return None
 
 
@@ -47,11 +47,11 @@ def _closed_bucket(spec: CatalogSpec) -> Check | None:
     try:
         why = bucket_trouble(spec.warehouse, spec.settings())
     except Failure as failure:
-        why = failure.diagnostics[0].summary
+        why = failure.diagnostics[0].line
     if why is None:
         return None
     fix = "Check the bucket's name, s3.endpoint, s3.region and the keys in properties (or those of AWS's own chain)."
-    return Check(name=spec.address, verdict=Verdict.FAIL, text=f"the warehouse {spec.warehouse} can not be reached: {why}", fix=fix)
+    return Check(name=spec.address, verdict=Verdict.FAIL, text=f"the warehouse {spec.warehouse} cannot be reached: {why}", fix=fix)
 
 
 def _closed(folder: Path) -> Path | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.secrets import said
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.pointers import Pointer, Registered, folder_of, unreadable
 from flareiac_iceberg.catalog.spec import ANSWER_SECONDS, CONNECT_SECONDS, GLUE_NAME, GlueCatalog
 
@@ -72,8 +73,11 @@ def check_name(catalog: GlueCatalog, namespace: str) -> None:
 
 
 def _unusable(catalog: GlueCatalog, namespace: str) -> Diagnostic:
-    why = "Glue knows small letters, digits and _ in names, and one level of namespaces. Write another name."
-    return error("FII112", f"{namespace} can not be a namespace of {catalog.address}", why)
+    return error(
+        codes.INVALID_GLUE_NAME,
+        f"{namespace} cannot be a namespace of {catalog.address}: Glue has lowercase letters, digits and _ in names, and one level of "
+        "namespaces. Write another name.",
+    )
 
 
 def glue_client(catalog: GlueCatalog) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog import sqlite
 from flareiac_iceberg.catalog.spec import (
     CatalogSpec,
@@ -150,8 +151,8 @@ def missing_folder(catalog: CatalogSpec) -> Path | None:
 
 
 def unreadable(catalog: CatalogSpec, why: str) -> Diagnostic:
-    """Complains that the catalog can not be read."""
-    return error("FII010", f"The catalog {catalog.address} can not be read", f"{catalog.shown}: {why.rstrip(' .?')}. {_advice(catalog)}")
+    """Complains that the catalog cannot be read."""
+    return error(codes.CATALOG_UNREADABLE, f"{catalog.address} ({catalog.shown}): {why.rstrip(' .?')}. {_advice(catalog)}")
 
 
 def _advice(catalog: CatalogSpec) -> str:

@@ -2,12 +2,14 @@
 
 import re
 
+from flareiac.kernel.codes import SECRET_WRITTEN_OUT
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import holds_secret, is_secret
 from flareiac.sdk.secrets import is_reference
+from flareiac_iceberg import codes
 
 
 def referred(value: Data, attribute: Path, references: References, diagnostics: Diagnostics) -> str | None:
@@ -17,7 +19,8 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
     found = references.get(value.address) if isinstance(value, Reference) else None
     if found is None or found.type != "secret":
         name = str(attribute[-1])
-        diagnostics.add(_hidden(f"{name} must be a reference to a secret", _advice(attribute, name), attribute))
+        why = f"{'.'.join(map(str, attribute))} is not a reference to a secret. {_advice(attribute, name)}"
+        diagnostics.error(codes.SECRET_NOT_REFERRED, why, attribute=attribute, hide_source=True)
         return None
     return str(found.attributes["reference"])
 
@@ -26,7 +29,7 @@ def checked_properties(value: Data, references: References, diagnostics: Diagnos
     """Texts by name, sorted, with references where secrets are meant; what is written out and should not be is told."""
     if not isinstance(value, dict):
         if value is not None:
-            diagnostics.error("FII108", "properties must be a map", "Write properties = { name = value }.", attribute=("properties",))
+            diagnostics.error(codes.PROPERTIES_NOT_TEXTS, "Write properties = { name = value }.", attribute=("properties",))
         return {}
     found: dict[str, str] = {}
     for name, item in sorted(value.items()):
@@ -44,13 +47,13 @@ def _property(name: str, item: Data, others: Attributes, references: References,
     if isinstance(item, bool):
         return "true" if item else "false"
     if not isinstance(item, str | int | float):
-        why = "Properties are texts, numbers and references."
-        diagnostics.error("FII108", f"The property {name} must be a text", why, attribute=() if is_secret(name) else at)
+        why = f"The value of the property {name} is not a text, a number or a reference to a secret."
+        diagnostics.error(codes.PROPERTIES_NOT_TEXTS, why, attribute=() if is_secret(name) else at)
         return None
     text = str(item)
     secret = text and is_secret(name) and not _names_key(name, text, others)
     if is_reference(text) or secret or holds_secret(text):
-        diagnostics.add(_hidden(f"The property {name} must not hold a secret", _advice(at, name), at))
+        diagnostics.add(_hidden(f"The property {name} holds a secret", _advice(at, name), at))
         return None
     return text
 
@@ -64,12 +67,12 @@ def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics
     """Whether an attribute's text is a URI with a secret in it, which is told without showing it, with what is to be set ``instead``."""
     if not isinstance(text, str) or not holds_secret(text):
         return False
-    diagnostics.add(_hidden(f"{name} must not hold a password or a key", _advice(instead, str(instead[-1])), (name,)))
+    diagnostics.add(_hidden(f"{name} holds a password or a key", _advice(instead, str(instead[-1])), (name,)))
     return True
 
 
-def _hidden(summary: str, detail: str, attribute: Path) -> Diagnostic:
-    return Diagnostic(code="FII100", summary=summary, detail=detail, attribute=attribute, hide_source=True)
+def _hidden(what: str, advice: str, attribute: Path) -> Diagnostic:
+    return error(SECRET_WRITTEN_OUT, f"{what}. {advice}", attribute=attribute, hide_source=True)
 
 
 def _advice(attribute: Path, name: str) -> str:

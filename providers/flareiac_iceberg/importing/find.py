@@ -11,6 +11,7 @@ from flareiac.sdk.changes import Action
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Decoded, Driver, PlanRequest, Prefetching, Present, Project, ReadRequest, Recorded, Unreadable
 from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import tables_in
 from flareiac_iceberg.catalog.spec import spec_of
@@ -95,7 +96,7 @@ class Search:
         body = {"catalog": Reference(place.catalog.address), "namespace": place.namespace, "name": place.name}
         frame, trouble = _canonical(body, place, references, self.project)
         if trouble:
-            return LeftOut(id=place.id, why=_sentence(trouble[0]))
+            return LeftOut(id=place.id, why=trouble[0].line)
         return ReadRequest(address=place.address, desired=frame, recorded=None, references=references, cheap=False)
 
     def _answer(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
@@ -109,7 +110,7 @@ class Search:
             return question
         observed = self.driver.read(question)
         if isinstance(observed, Unreadable):
-            return LeftOut(id=place.id, why=_sentence(observed.diagnostic))
+            return LeftOut(id=place.id, why=observed.diagnostic.line)
         if not isinstance(observed, Present):
             return LeftOut(id=place.id, why="it was dropped while the catalog was read")
         body, notes = _sayable(observed, place, references, self.project)
@@ -141,9 +142,9 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     form = f"{label if label in catalogs else next(iter(catalogs), 'lake')}.sales.{'orders' if request.exact else '*'}"
     raise Failure(
         error(
-            "FII180",
-            f'"{request.pattern}" does not say which tables are meant',
-            f"Write CATALOG.NAMESPACE.NAME, such as {form}. Declared catalogs: {', '.join(sorted(catalogs)) or 'none'}."
+            codes.IMPORT_PATTERN_UNCLEAR,
+            f'The pattern is "{request.pattern}". Write CATALOG.NAMESPACE.NAME, such as {form}. '
+            f"Declared catalogs: {', '.join(sorted(catalogs)) or 'none'}."
             f"{'' if label in catalogs else did_you_mean(label, catalogs)}",
         )
     )
@@ -155,15 +156,10 @@ def _fits(text: str, pattern: str) -> bool:
 
 def _nothing(pattern: str, catalog: Resolved) -> Diagnostic:
     return error(
-        "FII181",
-        f'There is no table "{pattern}"',
-        f"{catalog.address} was read and has none. * stands for anything within the namespace or the name: CATALOG.NAMESPACE.*, or "
-        "CATALOG.*.* for all.",
+        codes.NOTHING_TO_IMPORT,
+        f'{catalog.address} was read and has no table "{pattern}". * stands for anything within the namespace or the name: '
+        "CATALOG.NAMESPACE.*, or CATALOG.*.* for all.",
     )
-
-
-def _sentence(item: Diagnostic) -> str:
-    return f"{item.summary}: {item.detail}"
 
 
 def _canonical(body: Attributes, place: Place, references: References, project: Project) -> tuple[Attributes, list[Diagnostic]]:
@@ -196,15 +192,15 @@ def _sayable(observed: Present, place: Place, references: References, project: P
             break
         name, *rest = map(str, trouble[0].attribute or ("",))
         if name not in body or name in ("catalog", "namespace", "name"):
-            return None, [_sentence(trouble[0])]
+            return None, [trouble[0].line]
         if name == "column" and rest[1:] and rest[1] in ("comment", "tags", "default"):
             body[name][rest[0]].pop(rest[1])
-            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {_sentence(trouble[0])}")
+            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {trouble[0].line}")
             continue
         for each in (name, *(_ON_COLUMNS if name == "column" else ())):
             body.pop(each, None)
         what = "The columns, and what is made of them, are" if name == "column" else f"{name} is"
-        notes.append(f"{what} left out and not managed. {_sentence(trouble[0])}")
+        notes.append(f"{what} left out and not managed. {trouble[0].line}")
     worse = _would_change(observed, desired, place, references, project)
     return (None, [worse]) if worse else (body, notes)
 
@@ -231,7 +227,7 @@ def _would_change(observed: Present, desired: Attributes, place: Place, referenc
     unchanged = replace(after, observed=replace(observed, attributes=desired))
     for request, wanted in ((adopting, Action.ADOPT), (after, Action.NO_OP), (unchanged, Action.NO_OP)):
         proposal = TablePlanner().plan(request)
-        told = [*(item.summary for item in proposal.blockers), *(item.text for item in proposal.steps)]
+        told = [*(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers), *(item.text for item in proposal.steps)]
         if proposal.action is not wanted or told:
             return f"Its block would change it: {'; '.join(told) or proposal.action.value}."
     return ""

@@ -1,6 +1,7 @@
 """All namespaces of a catalog. Reads only; imports pyiceberg when needed."""
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
 from flareiac_iceberg.catalog.pointers import tables_in, unreadable
 from flareiac_iceberg.catalog.spec import CatalogSpec, SqliteCatalog
@@ -9,11 +10,11 @@ from flareiac_iceberg.catalog.spec import CatalogSpec, SqliteCatalog
 def namespaces_in(connections: Connections, spec: CatalogSpec) -> list[str]:
     """Every namespace at any depth, its levels separated by dots. Raises ``Failure``, also where the catalog does not exist yet."""
     if isinstance(spec, SqliteCatalog) and tables_in(spec, "") is None:  # opening it would make it
-        raise Failure(error("FII182", f"{spec.address} does not exist yet", f"There is nothing at {spec.shown} to import from."))
+        raise Failure(error(codes.NO_CATALOG_YET, f"There is nothing at {spec.shown} to import from, where {spec.address} would be."))
     try:
         return sorted(_listed(connections, spec))
     except Failure as failure:
-        why = failure.diagnostics[0].detail.partition(" (catalog ")[0]  # what follows is about writing
+        why = failure.diagnostics[0].detail.removeprefix(f"{spec.address}: ").partition(" (catalog ")[0]  # what follows is about writing
         raise Failure(unreadable(spec, why)) from failure
 
 

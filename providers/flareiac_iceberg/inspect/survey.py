@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import SurveyRequest
+from flareiac_iceberg import codes
 from flareiac_iceberg.inspect.small_files import small_files
 from flareiac_iceberg.maintenance.measure import Read, Table
 from flareiac_iceberg.table.history import commits, current, heads
@@ -47,13 +48,12 @@ def survey(found: tuple[str, Attributes] | None, name: str, request: SurveyReque
 
 def gone_table(name: str) -> Diagnostic:
     """Complains that a recorded table is not there."""
-    return error("FII183", f"The table {name} is gone", "The catalog no longer has it; flareiac plan shows what that means.")
+    return error(codes.TABLE_GONE, f"The catalog no longer has {name}; flareiac plan shows what that means.")
 
 
 def another_table(name: str) -> Diagnostic:
     """Complains that what is there is not the recorded table."""
-    why = "It was dropped and created again elsewhere; flareiac plan shows what that means."
-    return error("FII184", f"The table {name} is another one than recorded", why)
+    return error(codes.RECREATED_ELSEWHERE, f"{name} is another table than the recorded one; flareiac plan shows what that means.")
 
 
 _TOTALS: Final = {

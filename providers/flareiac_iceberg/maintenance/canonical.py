@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import Attributes, Data, is_known
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, warning
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity, did_you_mean
 from flareiac.sdk.validators import parse_duration, parse_size
+from flareiac_iceberg import codes
 from flareiac_iceberg.functions import sort_field
 from flareiac_iceberg.maintenance.filters import named_columns, unknown
 from flareiac_iceberg.maintenance.schema import NAMES, parse_share
@@ -134,12 +136,8 @@ def _block(name: str, body: Attributes, around: Around, diagnostics: Diagnostics
 
 
 def _unknown(path: tuple[str, str], diagnostics: Diagnostics) -> None:
-    diagnostics.error(
-        "FII130",
-        f"{path[0]}.{path[1]} must be known when the plan is made",
-        "It depends on a value that only apply can tell. Write it out, or take it from a variable.",
-        attribute=path,
-    )
+    why = f"{path[0]}.{path[1]} must be known when the plan is made. Write it out, or take it from a variable."
+    diagnostics.error(KNOWN_AFTER_APPLY, why, attribute=path)
 
 
 def _number(key: str, value: Data) -> Data:
@@ -151,9 +149,8 @@ def _number(key: str, value: Data) -> Data:
 def _conditions(name: str, value: Mapping[str, Data], diagnostics: Diagnostics) -> Attributes:
     given = {key: item for key, item in value.items() if item is not None}
     if not given:
-        diagnostics.error(
-            "FII131", f"{name}.run_if says nothing", "Give it a condition, or leave it out for the default.", attribute=(name, "run_if")
-        )
+        why = f"{name}.run_if is empty. Give it a condition, or leave it out for the default."
+        diagnostics.error(codes.EMPTY_CONDITIONS, why, attribute=(name, "run_if"))
     forms = {"small_file_share_over": parse_share, "mean_size_under": parse_size}
     return {key: forms[key](item) if key in forms else item for key, item in given.items()}
 
@@ -164,17 +161,16 @@ def _order(given: Attributes, around: Around, diagnostics: Diagnostics) -> Attri
     for key, fits in (("sort_by", "sort"), ("zorder_by", "zorder")):
         if key in given and strategy != fits:
             diagnostics.error(
-                "FII132",
-                f'{key} has no meaning with strategy "{strategy}"',
-                f'Write strategy = "{fits}", or remove {key}.',
+                codes.ORDER_WITHOUT_STRATEGY,
+                f'{key} has no meaning with strategy "{strategy}". Write strategy = "{fits}", or remove {key}.',
                 attribute=("compaction", key),
             )
     if strategy == "zorder" and not given.get("zorder_by"):
-        why = "Write zorder_by with the columns whose values should lie close together."
-        diagnostics.error("FII132", 'strategy "zorder" needs zorder_by', why, attribute=("compaction", "strategy"))
+        why = 'The strategy "zorder" needs zorder_by. Write it with the columns whose values should lie close together.'
+        diagnostics.error(codes.ORDER_WITHOUT_STRATEGY, why, attribute=("compaction", "strategy"))
     if strategy == "sort" and "sort_by" not in given and around.sorted is False:
-        why = "The table is declared with no order of its own, so compaction.sort_by must say which."
-        diagnostics.error("FII132", 'strategy "sort" needs an order', why, attribute=("compaction", "strategy"))
+        why = 'The strategy is "sort", and the table is declared with no order of its own. Write compaction.sort_by.'
+        diagnostics.error(codes.NO_SORT_ORDER, why, attribute=("compaction", "strategy"))
     found: Attributes = {}
     if "sort_by" in given:
         found["sort_by"] = tuple(_terms(given["sort_by"], around, diagnostics)) or None
@@ -190,23 +186,27 @@ def _curve(paths: Iterable[str], around: Around, diagnostics: Diagnostics) -> No
     for path in paths:
         column = _fits(path, _CURVED, "be part of a z-order", where, around, diagnostics)
         if column is not None and any(other != path and is_inside(path, other) for other in around.columns or ()):
-            why = "It stands inside another one. Take columns that stand for themselves."
-            diagnostics.error("FII135", f'Column "{path}" can not be part of a z-order', why, attribute=where)
+            why = f'"{path}" is inside another column, and a z-order takes top-level columns only. Name others.'
+            diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, why, attribute=where)
     if paths and all(path in around.identities for path in paths):
-        why = "The table is partitioned by these values, so all rows of a file have the same. Name other columns."
-        diagnostics.error("FII135", "A z-order needs a column that is no partition", why, attribute=where)
+        why = (
+            f"The table is partitioned by the values of {' and '.join(paths)}, so all rows of a file have the same, and a z-order of them "
+            "does nothing. Name other columns."
+        )
+        diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, why, attribute=where)
 
 
 def _terms(value: Data, around: Around, diagnostics: Diagnostics) -> Iterable[Attributes]:
     where = ("compaction", "sort_by")
     if not isinstance(value, list | tuple) or not value:
-        diagnostics.error("FII133", "compaction.sort_by is a list", 'Write sort_by = [asc("ts")], also for one field.', attribute=where)
+        why = 'compaction.sort_by is not a list. Write sort_by = [asc("ts")], also for a single field.'
+        diagnostics.error(codes.NOT_A_LIST, why, attribute=where)
         return
     for item in value:
         term = sort_field("asc", item) if isinstance(item, str) else item
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
-            why = 'Elements are asc("ts") or desc("amount").'
-            diagnostics.error("FII133", "An element of compaction.sort_by has no meaning here", why, attribute=where)
+            why = 'An element of compaction.sort_by has another form. Write elements like asc("ts") or desc("amount").'
+            diagnostics.error(codes.NOT_A_TERM, why, attribute=where)
             continue
         _fits(term["column"], None, "be sorted by", where, around, diagnostics)
         yield term
@@ -220,21 +220,21 @@ def _fits(
     if columns is None:
         return None
     if path not in columns:
-        why = f"{'.'.join(where)} names it.{did_you_mean(path, columns)}"
-        diagnostics.error("FII134", f'There is no column "{path}"', why, attribute=where)
+        why = f'{".".join(where)} names "{path}".{did_you_mean(path, columns)}'
+        diagnostics.error(codes.NO_SUCH_COLUMN, why, attribute=where)
         return None
     column, kind = columns[path], columns[path].type.partition("(")[0]
     repeated = [item for item in columns if item != path and is_inside(path, item) and columns[item].type in ("list", "map")]
     if repeated or kind in _NESTED or (kinds is not None and kind not in kinds):
         takes = f"It must be {', '.join(sorted(kinds))}" if kinds else "It must hold one value"
-        why = f"{takes}, and stand in no list or map." if repeated or not kinds else f"{takes}."
-        diagnostics.error("FII135", f'Column "{path}" ({column.type}) can not {what}', why, attribute=where)
+        why = f"{takes}, and must not be inside a list or map." if repeated or not kinds else f"{takes}."
+        diagnostics.error(codes.UNFIT_MAINTENANCE_COLUMN, f'"{path}" ({column.type}) cannot {what}. {why}', attribute=where)
     return column
 
 
 def _retained(given: Attributes, around: Around, diagnostics: Diagnostics) -> None:
     if given["column"]:
-        _fits(given["column"], _TIMES, "tell how old a row is", ("retention", "column"), around, diagnostics)
+        _fits(given["column"], _TIMES, "show how old a row is", ("retention", "column"), around, diagnostics)
 
 
 def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, diagnostics: Diagnostics) -> None:
@@ -245,14 +245,13 @@ def _rewrite(name: str, settings: Compaction | DeleteRewrite, around: Around, di
         return
     if settings.rewrite_all and settings.every is None:
         why = 'Every file would be rewritten with every apply. Write how often that is wanted, such as every = "30d".'
-        diagnostics.error("FII137", "compaction.rewrite_all needs every", why, attribute=("compaction", "rewrite_all"))
+        diagnostics.error(codes.REWRITE_ALL_WITHOUT_EVERY, why, attribute=("compaction", "rewrite_all"))
     if settings.where is not None:
         _where(settings.where, around, diagnostics)
     declared = around.properties.get("write.target-file-size-bytes")
     if settings.target_file_size is not None and isinstance(declared, str) and declared != str(settings.target_file_size):
         diagnostics.warning(
-            "FII138",
-            "Writers and compaction aim at different sizes",
+            codes.TARGETS_DIFFER,
             f"Writers follow the property write.target-file-size-bytes ({declared}), compaction its own target_file_size "
             f"({settings.target_file_size}). Leave target_file_size out to follow the property.",
             attribute=("compaction", "target_file_size"),
@@ -269,8 +268,8 @@ def _sizes(name: str, settings: Compaction | DeleteRewrite, around: Around, diag
         if less >= more:
             blamed = large if getattr(settings, large) is not None else small
             rest = "" if wanted is not None else " target_file_size is left out, so it is what the table's properties say."
-            why = f"{small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less.{rest}"
-            diagnostics.error("FII136", f"The sizes of {name} contradict each other", why, attribute=(name, blamed))
+            why = f"In {name}, {small} is {exact_size(less)} and {large} is {exact_size(more)}: the first must be less.{rest}"
+            diagnostics.error(codes.SIZES_CONTRADICT, why, attribute=(name, blamed))
 
 
 def _declared(settings: Compaction | DeleteRewrite, around: Around) -> int | None:
@@ -286,13 +285,13 @@ def _options(name: str, strategy: str, options: Mapping[str, str], diagnostics: 
         if key in allowed:
             takes, pattern = _VALUES.get(key, _COUNT)
             if not re.fullmatch(pattern, value, re.IGNORECASE) or (pattern is _COUNT[1] and int(value) > _MOST):
-                why = f'It is "{value}". Write {takes}.'
-                diagnostics.error("FII139", f'The value of the option "{key}" has no meaning', why, attribute=(name, "options", key))
+                why = f'The value of "{key}" is "{value}". Write {takes}.'
+                diagnostics.error(codes.INVALID_REWRITE_OPTION, why, attribute=(name, "options", key))
             continue
         own = OWN_OPTIONS.get(key)
         what = f"strategy {strategy}" if name == "compaction" else name
         why = f"Use the attribute {own}." if own else f"Those of {what} are {', '.join(allowed)}.{did_you_mean(key, allowed)}"
-        diagnostics.error("FII139", f'The option "{key}" can not be set', why, attribute=(name, "options"))
+        diagnostics.error(codes.INVALID_REWRITE_OPTION, f'"{key}" cannot be set. {why}', attribute=(name, "options"))
 
 
 def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -305,27 +304,30 @@ def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnosti
         _fits(path, _CURVED, "be part of a z-order", ("compaction", "zorder_by"), around, found)
     if settings.where is not None:
         _where(settings.where, around, found)
-    return tuple(warning(item.code, item.summary, f"{item.detail} Nothing is rewritten.", attribute=item.attribute) for item in found)
+    return tuple(replace(item, severity=Severity.WARNING, detail=f"{item.detail} Nothing is rewritten.") for item in found)
 
 
 def _where(text: str, around: Around, diagnostics: Diagnostics) -> None:
     where = ("compaction", "where")
     paths = named_columns(text)
     if paths is None:
-        why = 'Write what is to be true of the rows, as after WHERE in Spark\'s SQL, such as where = "ts >= date_sub(current_date(), 7)".'
-        diagnostics.error("FII141", f'compaction.where is no condition: "{text}"', why, attribute=where)
+        why = (
+            f'compaction.where is "{text}". Write a condition on rows, as after WHERE in the SQL of Spark, such as '
+            'where = "ts >= date_sub(current_date(), 7)".'
+        )
+        diagnostics.error(codes.NOT_A_CONDITION, why, attribute=where)
         return
     for name in unknown(paths, around.columns) if around.columns is not None else ():
-        why = f"compaction.where names it.{did_you_mean(name, around.columns or {})}"
-        diagnostics.error("FII134", f'There is no column "{name}"', why, attribute=where)
+        why = f'compaction.where names "{name}".{did_you_mean(name, around.columns or {})}'
+        diagnostics.error(codes.NO_SUCH_COLUMN, why, attribute=where)
 
 
 def _expiry(around: Around, diagnostics: Diagnostics) -> None:
     for name in around.properties:
         if name in ("history.expire.max-snapshot-age-ms", "history.expire.min-snapshots-to-keep"):
             diagnostics.warning(
-                "FII140",
-                f'The property "{name}" is not what snapshot_expiry follows',
-                "Its own older_than and retain_last are; the property counts for other tools only. Remove it, or make both say the same.",
+                codes.PROPERTY_NOT_FOLLOWED,
+                f"snapshot_expiry follows its own older_than and retain_last; {name} counts for other tools only. Remove it, or give both "
+                "the same value.",
                 attribute=("properties",),
             )

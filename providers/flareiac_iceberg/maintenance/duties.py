@@ -10,6 +10,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import DeleteRows, DutiesRequest, Duty, ExpireSnapshots, Judgement, Neighbour, RemoveOrphans
 from flareiac.sdk.places import is_within
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.aged_rows import floor
 from flareiac_iceberg.maintenance.expiring import Reach, reach
 from flareiac_iceberg.maintenance.foreign_readers import holds as foreign_holds
@@ -92,18 +93,17 @@ def retention(case: Case, settings: Retention) -> Duty:
 
 def _no_column(settings: Retention) -> Diagnostic:
     return warning(
-        "FII155",
-        f'Retention has no column "{settings.column}" to go by',
-        "The table has no such column, so no row is deleted. Correct retention.column.",
+        codes.NO_SUCH_COLUMN,
+        f'The table has no column "{settings.column}", which retention.column names, so no row is deleted. Correct it.',
         attribute=("retention", "column"),
     )
 
 
 def _no_time(settings: Retention, kind: str) -> Diagnostic:
     return warning(
-        "FII156",
-        f'Retention can not go by the column "{settings.column}"',
-        f"It is {kind}; a row's age is told by timestamptz, timestamp_ntz or date. No row is deleted. Correct retention.column.",
+        codes.UNFIT_MAINTENANCE_COLUMN,
+        f'retention.column names "{settings.column}", which is {kind}; the age of a row is known from timestamptz, timestamp_ntz or date. '
+        "No row is deleted. Correct it.",
         attribute=("retention", "column"),
     )
 
@@ -183,10 +183,9 @@ def orphan_removal(case: Case, settings: OrphanRemoval) -> Duty:
 
 def _no_collection(name: str) -> Diagnostic:
     return warning(
-        "FII157",
-        f"{name} does nothing: gc.enabled of the table is false",
-        "Some other table or tool may need files that this one no longer names (a clone, a migrated table), so none is deleted. If that is "
-        'over, set properties = { "gc.enabled" = "true" }; if not, remove the block.',
+        codes.COLLECTION_DISABLED,
+        f"{name} does nothing: another table or tool may need files that this table no longer names (a clone, a migrated table), so none "
+        'is deleted. If that is over, set properties = { "gc.enabled" = "true" }; if not, remove the block.',
         attribute=(name,),
     )
 
@@ -211,18 +210,16 @@ def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) ->
         else ""
     )
     return warning(
-        "FII158",
-        "Orphan removal does nothing: the table shares its location",
-        f"What no snapshot of this table names below {location} may belong to {', '.join(all_of_them[:3])}. Give each a location of its "
-        f"own, or remove the orphan_removal block.{back}",
+        codes.LOCATION_SHARED,
+        f"Orphan removal does nothing: what no snapshot of this table names below {location} may belong to "
+        f"{', '.join(all_of_them[:3])}. Give each a location of its own, or remove the orphan_removal block.{back}",
         attribute=("orphan_removal",),
     )
 
 
 def _unlisted(location: str, why: str) -> Diagnostic:
     return warning(
-        "FII165",
-        "Orphan removal does nothing: what else the catalog holds is not known",
-        f"What no snapshot of this table names below {location} may belong to another table. {why}",
+        codes.NEIGHBOURS_UNKNOWN,
+        f"Orphan removal does nothing: what no snapshot of this table names below {location} may belong to another table. {why}",
         attribute=("orphan_removal",),
     )

@@ -10,6 +10,7 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Hold
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.history import MAIN, Expiry, History, expiry, floors
 from flareiac_iceberg.maintenance.settings import SnapshotExpiry
 from flareiac_iceberg.maintenance.words import count, duration, moment
@@ -105,8 +106,8 @@ def _overdue(braking: Iterable[Floor], alone: Expiry, settings: SnapshotExpiry, 
         if now - since <= settings.hold_readers_for:
             continue
         yield warning(
-            "FII151",
-            f"{floor.hold.holder} has not moved for {duration(now - since)} and keeps old snapshots from expiry",
+            codes.READER_STANDS_STILL,
+            f"{floor.hold.holder} has not moved for {duration(now - since)}. "
             f"{floor.hold.reason[:1].upper()}{floor.hold.reason[1:]}: {count(len(alone.snapshots), 'snapshot')} would be old enough to go, "
             f"but those committed since {moment(floor.cutoff)} stay, and their files with them.{_release(floor.hold)} If it is "
             "to wait longer, raise snapshot_expiry.hold_readers_for.",
@@ -123,18 +124,16 @@ def _lost(holds: Iterable[Hold], history: History) -> Iterable[Diagnostic]:
         gone = [item for item in hold.snapshots if item not in history.times]
         if gone:
             yield warning(
-                "FII152",
-                f"A snapshot that {hold.holder} needs is gone already",
-                f"{hold.reason[:1].upper()}{hold.reason[1:]}, and the table has no snapshot {gone[0]} any more. It can not be kept. "
-                f"{hold.holder} needs a new generation of its checkpoint to go on.",
+                codes.NEEDED_SNAPSHOT_GONE,
+                f"{hold.holder}: {hold.reason}, and the table no longer has snapshot {gone[0]}, so it cannot be kept. {hold.holder} needs "
+                "a new generation of its checkpoint to go on.",
             )
 
 
 def _branch_rules(floor: Floor) -> Diagnostic:
     return warning(
-        "FII153",
-        f"Expiry would take from {floor.hold.holder} what it needs, so nothing is expired",
+        codes.BRANCH_OVERRIDES_HOLD,
         "A branch of the table has an age of its own for its snapshots (max-snapshot-age-ms), which counts for it instead of a cutoff: "
-        f"snapshots that {floor.hold.holder} needs ({floor.hold.reason}) would go. Raise the branch's "
-        f"retention, or let {floor.hold.holder} catch up.",
+        f"snapshots that {floor.hold.holder} needs ({floor.hold.reason}) would go, so nothing is expired. Raise the retention of the "
+        f"branch, or let {floor.hold.holder} catch up.",
     )

@@ -13,6 +13,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.validators import parse_duration
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.files import names_in, read_file
 from flareiac_iceberg.catalog.spec import CatalogSpec, absolute_location, local_path
 
@@ -28,17 +29,15 @@ def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | 
         found[name] = {key: value for key, value in (("checkpoint", checkpoint), ("hold", hold)) if value is not None}
         if (checkpoint is None) == (hold is None):
             diagnostics.error(
-                "FII190",
-                f'The reader "{name}" needs a checkpoint or a hold',
-                'Write exactly one: checkpoint = "..." (the folder of its streaming query, which says where it stands) or hold = "10d" '
-                "(how long snapshots are kept for it).",
+                codes.READER_WITHOUT_POSITION,
+                f'The reader "{name}" has {"neither" if hold is None else "both"}. Write exactly one: checkpoint = "..." (the folder of '
+                'its streaming query, which shows its position) or hold = "10d" (how long snapshots are kept for it).',
                 attribute=("reader", name),
             )
         elif hold is not None and not parse_duration(str(hold)):
             diagnostics.error(
-                "FII191",
-                f"{hold!r} is not an age",
-                'Write how old a snapshot may become before it can expire, such as "10d".',
+                codes.INVALID_DURATION,
+                f'{hold!r} is not an age. Write how old a snapshot may become before it can expire, such as "10d".',
                 attribute=("reader", name, "hold"),
             )
     return found or None
@@ -84,7 +83,7 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> Attributes:
     except FileNotFoundError:
         return _nothing("there is no checkpoint of a streaming query")
     except Failure as failure:
-        return _nothing(f"it cannot be read: {failure.diagnostics[0].summary}")
+        return _nothing(f"it cannot be read: {failure.diagnostics[0].line.rstrip('.')}")
     except OSError as trouble:
         return _nothing(f"it cannot be read: {trouble.strerror or trouble}")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as trouble:

@@ -12,6 +12,7 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
 from flareiac.sdk.maintenance import Duty, ExpireSnapshots, Judgement, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.words import size
 
 _WORDS: Final = {
@@ -71,31 +72,29 @@ def _complaints(duty: Duty, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
     before, after = result.get("rows_before"), result.get("rows_after")
     if rewrite is not None and before is not None and after is not None and before != after:
         yield error(
-            "FII160",
-            f"{duty.name} changed the number of rows",
-            f"There were {before:,} rows in snapshot {result.get('snapshot_before')} and {after:,} in snapshot "
+            codes.ROWS_CHANGED,
+            f"{duty.name}: there were {before:,} rows in snapshot {result.get('snapshot_before')} and {after:,} in snapshot "
             f"{result.get('snapshot_after')}, and a rewrite must not change them. Set the table back (flareiac table rollback) before "
             "its old snapshots expire.",
         )
     failed = result.get("failed_files") or 0
     if failed:
         yield warning(
-            "FII161",
-            f"{duty.name} could not rewrite {failed:,} files",
-            "With partial_progress what failed is left for the next run. Mostly it is a conflict with a writer; the engine's log tells.",
+            codes.REWRITE_INCOMPLETE,
+            f"{duty.name} could not rewrite {failed:,} files. With partial_progress, what failed is left for the next run. Mostly it is a "
+            "conflict with a writer; the log of the engine shows why.",
         )
     if rewrite is not None and result.get(rewrite[0]) == 0 and duty.forecast.get(rewrite[0], 1):
         yield warning(
-            "FII162",
-            f"{duty.name} was not applied",
-            f"It ended well, and no {rewrite[1]} was rewritten. A writer or an expiry may have come in between; the next plan looks again.",
+            codes.NOTHING_REWRITTEN,
+            f"{duty.name} ended without an error, and no {rewrite[1]} was rewritten. A writer or an expiry may have come in between; the "
+            "next plan looks again.",
         )
     expired, meant = result.get("expired_snapshots"), result.get("allowed_snapshots")
     alone = result.get("snapshot_before") == result.get("snapshot_after")  # else a newer snapshot may have pushed an older one out
     if isinstance(duty.work, ExpireSnapshots) and expired is not None and meant is not None and expired > meant and alone:
         yield error(
-            "FII163",
-            f"{duty.name} removed more snapshots than it was to",
-            f"{expired:,} are gone, {meant:,} were to go. Another tool may expire snapshots of this table at the same time, and it knows "
-            "nothing of the readers and writers declared here. Let only one of them do it.",
+            codes.TOO_MANY_EXPIRED,
+            f"{duty.name}: {expired:,} snapshots are gone, {meant:,} were to go. Another tool may expire snapshots of this table at the "
+            "same time, and it knows nothing of the readers and writers declared here. Let only one of them do it.",
         )

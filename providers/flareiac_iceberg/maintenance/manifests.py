@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 
 _NAMES: Final = {504: "added_files_count", 505: "existing_files_count"}
 """Fields that older writers name otherwise, by field id."""
@@ -169,8 +170,7 @@ def _told(location: str) -> Iterator[None]:
 def unreadable(location: str, why: str) -> Diagnostic:
     """Complains about a file that the table's metadata names."""
     return error(
-        "FII150",
-        "A manifest can not be read",
-        f"{location}: {why}. The table's current snapshot names this file; without it the table can not be read either. Restore it, or set "
-        "the table back to an earlier snapshot (flareiac table rollback).",
+        codes.MANIFEST_UNREADABLE,
+        f"{location}: {why}. The current snapshot of the table names this file; without it the table cannot be read either. Restore it, or "
+        "set the table back to an earlier snapshot (flareiac table rollback).",
     )

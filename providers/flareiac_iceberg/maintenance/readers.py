@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker, Claim, Relation
+from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac_iceberg import codes
 
 _TIMED = ("identity", "year", "month", "day", "hour")
 
@@ -27,11 +28,11 @@ def _whole_partitions(desired: Attributes, column: str) -> bool:
 
 def _ends(claim: Claim, missing: list[str]) -> Blocker:
     lines = "\n".join(f"  skip_{kind} = true" for kind in missing)
-    return Blocker(
-        code="FII147",
-        summary=f"retention would end {claim.holder}, which streams from the table",
-        why=f"A streaming reader ends at a snapshot that removes rows, unless it is told to pass over such ({claim.reason}).",
-        ways_out=(
+    return blocker(
+        codes.RETENTION_ENDS_READER,
+        f"{claim.holder} streams from the table ({claim.reason}), and a streaming reader fails at a snapshot that removes rows, unless it "
+        "is set to skip such snapshots.",
+        (
             f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n{lines}",
             "remove the retention block, or set its enabled = false",
         ),

@@ -6,6 +6,7 @@ from typing import Literal
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import Duty, RewriteDataFiles, RewriteDeleteFiles, RewriteManifests
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.canonical import misfits
 from flareiac_iceberg.maintenance.settings import Compaction, DeleteRewrite, ManifestRewrite
 from flareiac_iceberg.maintenance.upkeep import Case
@@ -18,7 +19,7 @@ def compaction(case: Case, settings: Compaction) -> Duty:
     # Declared ones have been judged already, and may be about to be added.
     columns = case.figures.get("columns") if case.request.attributes["columns"] is None else None
     if columns is not None and (wrong := misfits(settings, columns)):
-        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
+        return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     if snapshot is None or found is None:
         return case.idle("the table has no rows", of=snapshot)
     if "few" in found:
@@ -26,7 +27,7 @@ def compaction(case: Case, settings: Compaction) -> Duty:
         of_how_many = f" (limit of small ones: {over:,})" if over is not None else ""
         return case.idle(f"{count(found['few'], 'data file')} in all{of_how_many}", of=snapshot)
     if wrong := _contradictions("compaction", found):
-        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
+        return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     reason, passed = _reason(found, settings)
     unsorted = settings.strategy == "sort" and settings.sort_by is None and not case.figures["sorted"]
     if unsorted and passed:
@@ -126,26 +127,24 @@ def _contradictions(name: str, found: Attributes) -> tuple[Diagnostic, ...]:
     if least < wanted < most:
         return ()
     why = (
-        f"The wanted size is {exact_size(wanted)}, as the table's properties or Iceberg's default say; less than {exact_size(least)} is "
-        f"small, larger than {exact_size(most)} is large. Write {name}.target_file_size, or other limits."
+        f"In {name} the wanted size is {exact_size(wanted)}, as the table's properties or Iceberg's default say; less than "
+        f"{exact_size(least)} is small, larger than {exact_size(most)} is large. Write {name}.target_file_size, or other limits."
     )
-    return (warning("FII136", f"The sizes of {name} contradict each other", why, attribute=(name,)),)
+    return (warning(codes.SIZES_CONTRADICT, why, attribute=(name,)),)
 
 
 def _no_spec(wanted: str, there: Iterable[int]) -> Diagnostic:
     return warning(
-        "FII159",
-        f"Compaction can not write by partition spec {wanted}",
-        f"The table's specs are {', '.join(map(str, there))}. Correct output-spec-id in compaction.options, or leave "
-        "it out for the current one.",
+        codes.NO_SUCH_PARTITION_SPEC,
+        f"Compaction cannot write by partition spec {wanted}: the table has {', '.join(map(str, there))}. Correct output-spec-id in "
+        "compaction.options, or leave it out for the current one.",
         attribute=("compaction", "options"),
     )
 
 
 def _no_order() -> Diagnostic:
     return warning(
-        "FII154",
-        "Compaction can not sort: the table has no order",
+        codes.NO_SORT_ORDER,
         'compaction.strategy is "sort" without sort_by, and the table itself is not sorted. Write compaction.sort_by, or sort_by of the '
         "table.",
         attribute=("compaction", "strategy"),
@@ -160,7 +159,7 @@ def delete_rewrite(case: Case, settings: DeleteRewrite) -> Duty:
             return case.idle("deletes are kept as vectors (format version 3), one for each data file: nothing to rewrite", of=snapshot)
         return case.idle("no position delete files", of=snapshot)
     if wrong := _contradictions("delete_rewrite", found):
-        return case.idle(wrong[0].summary, of=snapshot, diagnostics=wrong)
+        return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
     if not found["rewritten_files"]:
         text = f"{count(found['files'], 'position delete file')}, no partition has {settings.min_input_files} small ones"
         return case.idle(text, of=snapshot)

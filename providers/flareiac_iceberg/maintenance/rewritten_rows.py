@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.changes import Claim, Relation, Sharing
+from flareiac_iceberg import codes
 
 _WHY: Final = {
     Sharing.REPLACES: "each write replaces all rows with its whole result, the expired ones among them",
@@ -21,8 +22,7 @@ def rewritten(address: str, desired: Attributes, claims: Iterable[Claim]) -> Ite
     for claim in claims:
         if claim.relation is Relation.WRITES and claim.part is None and claim.sharing in _WHY:
             yield warning(
-                "FII164",
-                "Rows that retention deletes can come back",
+                codes.ROWS_COME_BACK,
                 f'{claim.holder} ({claim.reason}) writes {address} with mode = "{claim.mode}": {_WHY[claim.sharing]}. Filter on '
                 f"{block['column']} in the job as well, so that it writes no row older than retention keeps.",
                 address=address,

@@ -4,6 +4,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.connection import Connections, trouble_told
 from flareiac_iceberg.catalog.namespaces import ensure_namespace
 from flareiac_iceberg.catalog.pointers import namespace_properties, tables_in
@@ -79,8 +80,8 @@ class NamespaceDriver:
         except NoSuchNamespaceError:
             pass  # It is gone, as asked.
         except NamespaceNotEmptyError:
-            why = 'Drop or move the tables in it first, or keep it: on_destroy = "retain" forgets it.'
-            return NotApplied(diagnostics=(error("FII042", f"The namespace {name} is not empty", why),))
+            why = f'{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "retain" forgets it.'
+            return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)
 
     def foresee(self, request: ApplyRequest) -> Outcome | None:
@@ -104,13 +105,19 @@ def _catalog(attributes: Attributes, references: References) -> CatalogSpec:
     reference = attributes["catalog"]
     resolved = references.get(reference.address) if isinstance(reference, Reference) else None
     if resolved is None:
-        why = "FlareIaC does not know where to look. Keep the catalog block until the namespace is forgotten or dropped."
-        raise Failure(error("FII013", f"The catalog of the namespace {attributes['name']} is not declared", why))
+        why = (
+            f"The namespace {attributes['name']} is recorded in {reference}, and without its block FlareIaC does not know where to look. "
+            "Keep the catalog block until the namespace is forgotten or dropped."
+        )
+        raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
     return catalog_spec_of(resolved.address, resolved.attributes)
 
 
 def _check_import(request: ReadRequest, catalog: CatalogSpec, frame: Attributes) -> None:
     wanted = f"{catalog.label}.{frame['name']}"
     if request.import_id is not None and request.recorded is None and request.import_id != wanted:
-        why = f'The block declares "{wanted}" (CATALOG.NAMESPACE, the catalog by its label). Make both name the same namespace.'
-        raise Failure(error("FII014", f'The import id "{request.import_id}" is not what {request.address} declares', why))
+        why = (
+            f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" (CATALOG.NAMESPACE, the catalog by its '
+            "label). Make both name the same namespace."
+        )
+        raise Failure(error(codes.IMPORT_ID_DIFFERS, why))

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step
+from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac_iceberg import codes
 
 _SHOWN: Final = 5
 
@@ -51,11 +52,10 @@ def _not_empty(request: PlanRequest, recorded: Recorded, observed: Present) -> B
         return None
     more = f" and {len(staying) - _SHOWN} more" if len(staying) > _SHOWN else ""
     removed = f"removed {{\n  from = {request.address}\n  lifecycle {{\n    destroy = false\n  }}\n}}"
-    return Blocker(
-        code="FII042",
-        summary=f"the namespace {recorded.attributes['name']} is not empty",
-        why=f"It holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops only empty namespaces.",
-        ways_out=(
+    return blocker(
+        codes.NAMESPACE_NOT_EMPTY,
+        f"{recorded.attributes['name']} holds {', '.join(staying[:_SHOWN])}{more}, and a catalog drops only empty namespaces.",
+        (
             "drop or move these tables first",
             f"forget the namespace, and keep it, with this in place of its block:\n{removed}",
         ),
@@ -127,13 +127,12 @@ def _foreign(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
         return ()
     assert request.desired is not None, "only a declared namespace can be foreign"
     name = _import_id(request.desired)
-    blocker = Blocker(
-        code="FII024",
-        summary=f"the namespace {name} exists already and is not in the state",
-        why="FlareIaC changes only what it created or was told to adopt.",
-        ways_out=(f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',),
+    foreign = blocker(
+        codes.NOT_ADOPTED,
+        f"The namespace {name} exists, and FlareIaC changes only what it created or was asked to adopt.",
+        (f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}',),
     )
-    return (blocker,)
+    return (foreign,)
 
 
 def _import_id(attributes: Attributes) -> str:
@@ -146,10 +145,9 @@ def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
     recorded = request.recorded
     if recorded is None or all(recorded.attributes[name] == desired[name] for name in ("catalog", "name")):
         return ()
-    blocker = Blocker(
-        code="FII025",
-        summary=f"the namespace {_import_id(recorded.attributes)} can not become {_import_id(desired)}",
-        why="Catalogs do not rename namespaces.",
-        ways_out=("write its old name again", "give the block another label; the old namespace is then forgotten"),
+    moved = blocker(
+        codes.NAMESPACE_RENAMED,
+        f"{_import_id(recorded.attributes)} cannot become {_import_id(desired)}: catalogs do not rename namespaces.",
+        ("write its old name again", "give the block another label; the old namespace is then forgotten"),
     )
-    return (blocker,)
+    return (moved,)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType, RefType
@@ -11,6 +12,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac.sdk.validators import not_empty, one_of
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.table.canonical import IN_CLEAR, check_namespace
 
@@ -45,15 +47,13 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
     wanted = decoded.attributes
     name = wanted.get("name") or decoded.name
     if name is UNKNOWN:
-        diagnostics.error(
-            "FII050", "name must be known when the plan is made", "Write it out, or take it from a variable.", attribute=("name",)
-        )
+        why = "name must be known when the plan is made. Write it out, or take it from a variable."
+        diagnostics.error(KNOWN_AFTER_APPLY, why, attribute=("name",))
         name = decoded.name
     for key in wanted.get("properties") or {}:
         if key == "exists" or key.startswith("flareiac."):
-            diagnostics.error(
-                "FII065", f'The property "{key}" can not be set', "It is kept for marks of its own.", attribute=("properties",)
-            )
+            why = f'The property "{key}" cannot be set: it is kept for marks of FlareIaC and of the catalog.'
+            diagnostics.error(codes.RESERVED_PROPERTY, why, attribute=("properties",))
     properties = wanted.get("properties")
     catalog = chosen_catalog(wanted.get("catalog"), references, diagnostics)
     check_names(catalog, references, diagnostics, name=name)

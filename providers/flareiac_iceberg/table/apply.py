@@ -25,6 +25,7 @@ from flareiac.sdk.provider import (
     WayBack,
 )
 from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in, unreadable
 from flareiac_iceberg.catalog.spec import RestCatalog, absolute_location
@@ -505,17 +506,17 @@ def _filled(change: Change, planned: Attributes) -> Change:
 
 def _moved(target: Target, what: str) -> Diagnostic:
     return error(
-        "FII040",
-        f"The table {target.full_name} is not what the plan was made for",
-        f"{what[0].upper()}{what[1:]}. Nothing of this change took effect. Make a new plan and look at it.",
+        codes.TABLE_CHANGED_MEANWHILE,
+        f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change took effect. Make a new plan and "
+        "review it.",
     )
 
 
 def _written_meanwhile(target: Target) -> Diagnostic:
     return error(
-        "FII073",
-        f"The table {target.full_name} was written while it was to be set back",
-        "Somebody else writes it. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, and try again.",
+        codes.WRITTEN_MEANWHILE,
+        f"Somebody else writes {target.full_name}. Nothing was changed. Find out who with flareiac table snapshots ADDRESS, stop that, "
+        "and try again.",
     )
 
 
@@ -534,16 +535,15 @@ def _revived(recorded: Recorded, found: tuple[str, Attributes], target: Target, 
 
 def _name_taken(target: Target) -> Diagnostic:
     return error(
-        "FII079",
-        f"The table can not get the name {target.full_name}",
-        "Another table has got that name since the plan was made. Nothing was changed. Make a new plan and look at it.",
+        codes.NAME_TAKEN,
+        f"The table cannot get the name {target.full_name}: another one has got it since the plan was made. Nothing was changed. Make a "
+        "new plan and review it.",
     )
 
 
 def _starved(target: Target) -> Diagnostic:
     return error(
-        "FII041",
-        f"The table {target.full_name} could not be changed",
-        f"Other writers committed first, {ATTEMPTS} times in a row. Nothing of this change took effect. Apply again when they are less "
-        "busy, or stop them meanwhile.",
+        codes.OTHER_WRITERS_FIRST,
+        f"Other writers of {target.full_name} committed first, {ATTEMPTS} times in a row. Nothing of this change took effect. Apply again "
+        "when they are less busy, or stop them meanwhile.",
     )

@@ -8,6 +8,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
 from flareiac.sdk.validators import parse_duration
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.branches import OWN_TAGS
 from flareiac_iceberg.table.history import MAIN
 from flareiac_iceberg.table.spec import duration_text
@@ -22,20 +23,20 @@ def branches_and_tags(wanted: Attributes, diagnostics: Diagnostics) -> Attribute
     found = {kind: {name: _parts(kind, name, item, diagnostics) for name, item in (wanted.get(kind) or {}).items()} for kind in _PARTS}
     for name in found["tag"]:
         if name in found["branch"]:
-            why = "Branches and tags of a table share their names. Give one of them another."
-            diagnostics.error("FII084", f'There is a branch and a tag "{name}"', why, attribute=("tag", name))
+            why = f'There is a branch and a tag "{name}". Branches and tags of a table share their names. Give one of them another.'
+            diagnostics.error(codes.NAME_SHARED, why, attribute=("tag", name))
     return {kind: items or None for kind, items in found.items()}
 
 
 def _parts(kind: str, name: str, item: Attributes, diagnostics: Diagnostics) -> Attributes:
     if (trouble := _bad_name(kind, name)) is not None:
-        diagnostics.error("FII085", f'"{name}" can not be a {kind}', trouble, attribute=(kind, name))
+        diagnostics.error(codes.INVALID_BRANCH_NAME, f'"{name}" cannot be a {kind}. {trouble}', attribute=(kind, name))
     return {part: _part(item.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}
 
 
 def _bad_name(kind: str, name: str) -> str | None:
     if name == MAIN:
-        return f"main is the branch that every table has; it is not declared, and no {kind} can have its name."
+        return f"It is the branch that every table has; it is not declared, and no {kind} can have its name."
     if not name.strip() or not _NAME.fullmatch(name):
         return "A name is not empty and has no back-quote or control character."
     if name.startswith(OWN_TAGS):
@@ -49,11 +50,12 @@ def _part(value: Data, path: tuple[str, str, str], diagnostics: Diagnostics) -> 
     if path[-1] in ("retain", "max_snapshot_age"):
         length = parse_duration(value) if isinstance(value, str) else None
         if not length or length > _LONGEST:
-            diagnostics.error("FII086", f"{path[-1]} must be longer than nothing", 'Write a duration such as "7d".', attribute=path)
+            why = f'{path[-1]} must be longer than nothing. Write a duration such as "7d".'
+            diagnostics.error(codes.INVALID_DURATION, why, attribute=path)
             return None
         return duration_text(length)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1 or value > _LONGEST:
-        diagnostics.error("FII087", f"{path[-1]} is a whole number, at least 1", f"{value!r} is none.", attribute=path)
+        diagnostics.error(codes.INVALID_NUMBER_KEPT, f"{path[-1]} is {value!r}.", attribute=path)
         return None
     return value
 

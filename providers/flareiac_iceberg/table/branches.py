@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker, Claim, Relation
+from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import (
     Change,
     DropBranch,
@@ -137,29 +138,26 @@ def refusals(
 
 
 def _taken(name: str, wanted: str, there: str) -> Blocker:
-    return Blocker(
-        code="FII080",
-        summary=f'there can be no {wanted} "{name}": the table has a {there} of this name',
-        why="Branches and tags of a table share their names.",
-        ways_out=(f'give the {wanted} another name than "{name}"', f'declare {there} "{name}" instead, or drop it where it came from'),
+    return blocker(
+        codes.NAME_SHARED,
+        f'There cannot be a {wanted} "{name}": the table has a {there} of this name, and branches and tags of a table share their names.',
+        (f'give the {wanted} another name than "{name}"', f'declare {there} "{name}" instead, or drop it where it came from'),
     )
 
 
 def _nothing_to_name(name: str) -> Blocker:
-    return Blocker(
-        code="FII081",
-        summary=f'the tag "{name}" has no snapshot to name: the table has none yet',
-        why="A tag keeps one state of a table, and an empty table has no state to keep.",
-        ways_out=("add the tag block once the table has rows", f'to write before main shows it, use a branch: branch "{name}" {{}}'),
+    return blocker(
+        codes.TAG_WITHOUT_SNAPSHOT,
+        f'The tag "{name}" would keep one state of the table, and an empty table has none.',
+        ("add the tag block once the table has rows", f'to write before main shows it, use a branch: branch "{name}" {{}}'),
     )
 
 
 def _no_snapshot(name: str, snapshot: int | None) -> Blocker:
-    return Blocker(
-        code="FII082",
-        summary=f'the tag "{name}" can not stand at snapshot {snapshot}: the table has no such snapshot (any more)',
-        why="It was expired, or it belongs to another table.",
-        ways_out=("name one that flareiac table snapshots ADDRESS lists", f'remove the block tag "{name}"'),
+    return blocker(
+        codes.NO_SUCH_SNAPSHOT,
+        f'The tag "{name}" cannot name snapshot {snapshot}: it was expired, or it belongs to another table.',
+        ("name one that flareiac table snapshots ADDRESS lists", f'remove the block tag "{name}"'),
     )
 
 
@@ -171,11 +169,10 @@ def still_written(planned: Iterable[Change], claims: Iterable[Claim]) -> Iterato
         if holders and isinstance(change, DropBranch):
             named = " and ".join(dict.fromkeys(claim.holder for claim in holders))
             verb = "writes" if any(claim.relation is Relation.WRITES for claim in holders) else "reads"
-            yield Blocker(
-                code="FII083",
-                summary=f'the branch "{change.name}" can not be dropped: {named} {verb} it',
-                why="The job would fail at its next batch.",
-                ways_out=(
+            yield blocker(
+                codes.BRANCH_IN_USE,
+                f'The branch "{change.name}" cannot be dropped: {named} {verb} it, and would fail at the next batch.',
+                (
                     f'keep the block branch "{change.name}" {{}}',
                     *(f"take the branch out of {claim.holder} ({claim.reason})" for claim in holders),
                 ),

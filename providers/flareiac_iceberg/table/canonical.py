@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import refuse_secrets
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
 from flareiac_iceberg.catalog.spec import plain_text
 from flareiac_iceberg.column_types import NOT_IN_SPARK, Primitive, TypeTextError, parse
@@ -148,12 +150,8 @@ def _has_unknown(value: Data) -> bool:
 
 
 def _unknown(path: tuple[str, ...], diagnostics: Diagnostics) -> None:
-    diagnostics.error(
-        "FII050",
-        f"{path[-1]} must be known when the plan is made",
-        "It depends on a value that only apply can tell. Write it out, or take it from a variable.",
-        attribute=path,
-    )
+    why = f"{path[-1]} must be known when the plan is made. Write it out, or take it from a variable."
+    diagnostics.error(KNOWN_AFTER_APPLY, why, attribute=path)
 
 
 def _catalog(wanted: Attributes, references: References, diagnostics: Diagnostics) -> Reference:
@@ -163,8 +161,7 @@ def _catalog(wanted: Attributes, references: References, diagnostics: Diagnostic
     if resolved is not None and resolved.attributes["catalog"] != catalog:
         holder = resolved.attributes["catalog"].address
         diagnostics.error(
-            "FII114",
-            "The namespace belongs to another catalog",
+            codes.NAMESPACE_OF_ANOTHER_CATALOG,
             f"{resolved.address} is in {holder}, and the table in {catalog.address}. Write catalog = {holder}, or name a namespace of "
             f"{catalog.address}.",
             attribute=("namespace",),
@@ -184,9 +181,9 @@ def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics)
     for level in value.split("."):
         if not _NAME.fullmatch(level):
             diagnostics.error(
-                "FII051",
-                f'"{value}" can not be a namespace',
-                "Its levels are separated by dots; a level is not empty and has no slash, back-quote or control character.",
+                codes.INVALID_NAMESPACE_NAME,
+                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty and has no slash, back-quote or '
+                "control character.",
                 attribute=path,
             )
             return "default"
@@ -196,9 +193,9 @@ def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics)
 def _name(value: str, diagnostics: Diagnostics) -> str:
     if not _NAME.fullmatch(value):
         diagnostics.error(
-            "FII052",
-            f'"{value}" can not be a table\'s name',
-            "A name is not empty and has no dot, slash, back-quote or control character. The namespace has an attribute of its own.",
+            codes.INVALID_TABLE_NAME,
+            f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, back-quote or control character. The '
+            "namespace has an attribute of its own.",
             attribute=("name",),
         )
     return value
@@ -214,7 +211,8 @@ def _columns(blocks: Mapping[str, Attributes] | None, version: Data, diagnostics
         try:
             kind, required = (Primitive(_UNREAD), False) if block["type"] is None else parse(block["type"])
         except TypeTextError as trouble:
-            diagnostics.error("FII053", f'The type of column "{name}" is not valid', str(trouble), attribute=("column", name, "type"))
+            why = f'The type of column "{name}" cannot be used: {trouble}'
+            diagnostics.error(codes.INVALID_COLUMN_TYPE, why, attribute=("column", name, "type"))
             kind, required = Primitive(_UNREAD), False
         levels = flatten(name, kind, required)
         tags = _column_tags(name, block.get("tags"), diagnostics)
@@ -229,10 +227,9 @@ def _warn_of_unreadable(name: str, levels: Mapping[str, Column], diagnostics: Di
     paths = [path for path, column in levels.items() if column.type in NOT_IN_SPARK]
     if paths:
         diagnostics.warning(
-            "FII116",
-            f"Spark cannot load a table with a column of type {levels[paths[0]].type}",
-            f"{', '.join(paths)}: no job can read or write the table, and no maintenance of it runs. Other programs may use it. For Spark, "
-            "write string, or long with a unit of your choice.",
+            codes.TYPE_UNKNOWN_TO_SPARK,
+            f"{', '.join(paths)} {'is' if len(paths) == 1 else 'are'} {levels[paths[0]].type}: no job can read or write the table, and no "
+            "maintenance of it runs. Other programs may use it. For Spark, write string, or long with a unit of your choice.",
             attribute=("column", name, "type"),
         )
 
@@ -242,41 +239,43 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
         return None
     if version != DEFAULTS_SINCE:
         why = (
-            f"Iceberg keeps defaults from format version {DEFAULTS_SINCE} on. Write format_version = {DEFAULTS_SINCE} in the table's block."
+            f'Column "{name}" cannot have a default yet: Iceberg keeps defaults from format version {DEFAULTS_SINCE} on. Write '
+            f"format_version = {DEFAULTS_SINCE} in the block of the table."
         )
-        diagnostics.error("FII074", f'Column "{name}" can not have a default yet', why, attribute=("column", name, "default"))
+        diagnostics.error(codes.DEFAULT_TOO_EARLY, why, attribute=("column", name, "default"))
         return None
     if kind.startswith(NO_DEFAULT):
         # Measured: "Cannot cast default value to int" from the reader of files that have the column.
-        why = "With Iceberg 1.11 Spark can not read decimal columns that have a default. Give the value in the query that writes the table."
-        diagnostics.error("FII076", f'Column "{name}" can not have a default: it is {kind}', why, attribute=("column", name, "default"))
+        why = (
+            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have a default. Give the value in '
+            "the query that writes the table."
+        )
+        diagnostics.error(codes.DEFAULT_UNREADABLE, why, attribute=("column", name, "default"))
         return None
     try:
         return default_value(kind, value)
     except DoesNotFit as trouble:
-        diagnostics.error(
-            "FII075", f'The default of column "{name}" does not fit: it is {kind}', str(trouble), attribute=("column", name, "default")
-        )
+        why = f'Column "{name}" is {kind}: {trouble}'
+        diagnostics.error(codes.UNFIT_DEFAULT, why, attribute=("column", name, "default"))
         return None
 
 
 def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> None:
     if "." in name or not name.strip():
         diagnostics.error(
-            "FII054",
-            f'"{name}" can not be a column\'s name',
-            "A dot separates the levels of nested columns, so names have none; and a name is not empty.",
+            codes.INVALID_COLUMN_NAME,
+            f'"{name}" cannot be the name of a column. A dot separates the levels of nested columns, so names have none; and a name is not '
+            "empty.",
             attribute=("column", name),
         )
     if name.lower() in _METADATA_COLUMNS:
-        why = "Spark shows a column of Iceberg's own under this name in every table. Give it another name."
-        diagnostics.error("FII092", f'"{name}" can not be a column\'s name', why, attribute=("column", name))
+        why = f'Spark shows a column of Iceberg\'s own named "{name}" in every table. Give the column another name.'
+        diagnostics.error(codes.RESERVED_COLUMN_NAME, why, attribute=("column", name))
     twin = lower.setdefault(name.lower(), name)
     if twin != name:
         diagnostics.error(
-            "FII055",
-            f'The columns "{twin}" and "{name}" differ in case only',
-            "Spark does not tell them apart. Give one another name.",
+            codes.COLUMNS_DIFFER_IN_CASE,
+            f'Spark does not distinguish "{twin}" from "{name}". Give one of them another name.',
             attribute=("column", name),
         )
 
@@ -284,7 +283,8 @@ def _column_name(name: str, lower: dict[str, str], diagnostics: Diagnostics) -> 
 def _column_tags(name: str, tags: list[str] | None, diagnostics: Diagnostics) -> tuple[str, ...] | None:
     for tag in tags or ():
         if not tag or "," in tag:
-            diagnostics.error("FII056", f'"{tag}" can not be a tag', "Tags are words without a comma.", attribute=("column", name, "tags"))
+            why = f'"{tag}" cannot be a tag. Tags are words without a comma.'
+            diagnostics.error(codes.INVALID_COLUMN_TAG, why, attribute=("column", name, "tags"))
     return None if tags is None else tuple(tags)
 
 
@@ -294,11 +294,13 @@ def _identifier(value: list[str] | None, columns: Mapping[str, Column] | None, d
         if column is None or columns is None:
             continue
         if not can_identify(path, columns):
-            why = "Identifier columns are not float or double, hold one value, and stand in no list or map."
-            diagnostics.error("FII057", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
+            why = (
+                f'"{path}" is {column.type}. Identifier columns are not float or double, hold one value, and are not inside a list or map.'
+            )
+            diagnostics.error(codes.UNFIT_IDENTIFIER, why, attribute=("identifier",))
         elif may_be_null(path, columns):
-            why = f'It may be null. Write its type as "{column.type} not null", also for the structs around it.'
-            diagnostics.error("FII058", f'Column "{path}" can not identify rows', why, attribute=("identifier",))
+            why = f'"{path}" may be null. Write its type as "{column.type} not null", also for the structs around it.'
+            diagnostics.error(codes.NULLABLE_IDENTIFIER, why, attribute=("identifier",))
     return None if value is None else list(dict.fromkeys(value))
 
 
@@ -307,7 +309,7 @@ def _existing(path: str, columns: Mapping[str, Column] | None, where: tuple[str,
     if columns is None:
         return None
     if path not in columns:
-        diagnostics.error("FII059", f'There is no column "{path}"', f"{where[0]} names it.{did_you_mean(path, columns)}", attribute=where)
+        diagnostics.error(codes.NO_SUCH_COLUMN, f'{where[0]} names "{path}".{did_you_mean(path, columns)}', attribute=where)
     return columns.get(path)
 
 
@@ -327,7 +329,8 @@ def _partitions(value: Data, columns: Mapping[str, Column] | None, diagnostics: 
         if others := [other for other in found if _is_redundant(field, other)]:
             _warn_of_redundancy(field, others[0], diagnostics)
         if any(other.term == field.term for other in found):
-            diagnostics.error("FII060", f"{field} stands twice in partition_by", "Remove one of them.", attribute=("partition_by",))
+            why = f"{field} is twice in partition_by. Remove one of them."
+            diagnostics.error(codes.PARTITION_FIELD_TWICE, why, attribute=("partition_by",))
             continue
         _check_field_name(field, found, columns, diagnostics)
         found.append(field)
@@ -341,10 +344,9 @@ def _is_redundant(field: PartitionField, other: PartitionField) -> bool:
 
 def _warn_of_redundancy(field: PartitionField, other: PartitionField, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
-        "FII115",
-        f"{other} and {field} in partition_by are redundant",
-        "The finer one of them tells the other. Spark writes such a table, but pyiceberg and Iceberg's own builders refuse it: keep the "
-        "one that queries filter by.",
+        codes.REDUNDANT_PARTITIONS,
+        f"Of {other} and {field} in partition_by the finer one includes the other. Spark writes such a table, but pyiceberg and Iceberg's "
+        "own builders refuse it: keep the one that queries filter by.",
         attribute=("partition_by",),
     )
 
@@ -356,9 +358,9 @@ def _check_field_name(
     own = field.transform == "identity" and field.column == name
     if any(other.field_name == name for other in others) or (name in (columns or {}) and not own):
         diagnostics.error(
-            "FII061",
-            f'The partition field {field} can not be named "{name}"',
-            f'Another field or column has this name. Give it one of its own as last argument, such as "{name}_part".',
+            codes.PARTITION_FIELD_NAME_TAKEN,
+            f'The partition field {field} cannot be named "{name}": another field or column has this name. Give it one of its own as last '
+            f'argument, such as "{name}_part".',
             attribute=("partition_by",),
         )
 
@@ -388,20 +390,23 @@ def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> boo
     if transform in TRANSFORMS and fits and isinstance(term["column"], str):
         return True
     known = ", ".join(TRANSFORMS)
-    why = f"The transforms are {known}; bucket and truncate have a width of at least 1, the others have none."
-    diagnostics.error("FII091", f"An element of {attribute} is no transform of a column", why, attribute=(attribute,))
+    why = (
+        f"An element of {attribute} is not a transform of a column. The transforms are {known}; bucket and truncate have a width of at "
+        "least 1, the others have none."
+    )
+    diagnostics.error(codes.NOT_A_TERM, why, attribute=(attribute,))
     return False
 
 
 def _list(name: str, value: Data, diagnostics: Diagnostics) -> list[Data]:
     if isinstance(value, list | tuple):
         return list(value)
-    diagnostics.error("FII062", f"{name} is a list", f"Write {name} = [...], also for one field.", attribute=(name,))
+    diagnostics.error(codes.NOT_A_LIST, f"{name} is not a list. Write {name} = [...], also for a single field.", attribute=(name,))
     return []
 
 
 def _not_a_term(name: str, examples: str, diagnostics: Diagnostics) -> None:
-    diagnostics.error("FII063", f"An element of {name} has no meaning here", f"Elements are {examples}.", attribute=(name,))
+    diagnostics.error(codes.NOT_A_TERM, f"An element of {name} has another form. Write elements like {examples}.", attribute=(name,))
 
 
 def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | None, attribute: str, diagnostics: Diagnostics) -> None:
@@ -410,7 +415,8 @@ def _check_transform(transform: str, path: str, columns: Mapping[str, Column] | 
     found = misfit(transform, path, columns)
     if found is not None:
         is_now, fitting = found
-        diagnostics.error("FII064", f'{transform} does not fit column "{path}": it is {is_now}', f"{fitting}.", attribute=(attribute,))
+        why = f'{transform} does not fit column "{path}", which is {is_now}: {fitting}.'
+        diagnostics.error(codes.UNFIT_TRANSFORM, why, attribute=(attribute,))
 
 
 def _surroundings(wanted: Attributes, columns: Mapping[str, Column] | None, fields: list[Attributes] | None) -> Around:
@@ -432,12 +438,12 @@ def _properties(value: Mapping[str, Data] | None, diagnostics: Diagnostics, *, e
     for name in value or {}:
         if name in RESERVED_PROPERTIES or name.startswith("flareiac."):
             why = RESERVED_PROPERTIES.get(name, "FlareIaC keeps its own marks there")
-            diagnostics.error("FII065", f'The property "{name}" can not be set', f"{why[0].upper()}{why[1:]}.", attribute=("properties",))
+            detail = f'The property "{name}" cannot be set: {why}.'
+            diagnostics.error(codes.RESERVED_PROPERTY, detail, attribute=("properties",))
         elif name.startswith("history.expire.") and not expires:
             diagnostics.warning(
-                "FII066",
-                f'The property "{name}" does nothing alone',
-                "It only sets defaults for snapshot expiry, and nothing declared here runs it.",
+                codes.PROPERTY_WITHOUT_EXPIRY,
+                f'The property "{name}" only sets defaults for snapshot expiry, and nothing declared here runs it.',
                 attribute=("properties",),
             )
     return refuse_secrets(value, ("properties",), IN_CLEAR, diagnostics)
@@ -452,7 +458,8 @@ def _version(value: Data, diagnostics: Diagnostics) -> int | None:
         return None
     if value in (1, 2, 3):
         return int(value)
-    diagnostics.error("FII067", f"There is no format version {value}", "There are the versions 1, 2 and 3.", attribute=("format_version",))
+    why = f"format_version is {value}. There are the versions 1, 2 and 3."
+    diagnostics.error(codes.NO_SUCH_FORMAT, why, attribute=("format_version",))
     return None
 
 
@@ -464,15 +471,15 @@ def _renamed(value: Mapping[str, str] | None, columns: Mapping[str, Column] | No
             why = "No column is declared, so columns are not managed."
         elif new in columns and step.path in columns and old in value.values():
             why = (
-                f"{step.path} gives its name away and gets another's at the same time, and later nobody could tell whether that was done. "
-                f'Do it in two applies: first only "{old}" to a name that is free, then the rest.'
+                f"{step.path} gives its name away and gets another's at the same time, and later it could not be seen whether that was "
+                f'done. Do it in two applies: first only "{old}" to a name that is free, then the rest.'
             )
         elif new not in columns:
             why = f'No column "{new}" is declared.{did_you_mean(new, columns)}'
         elif step.path in columns:
             why = f'The column "{old}" is still declared. A renamed column is declared under its new name only.'
         elif parent_of(step.path) != parent_of(new):
-            why = "A rename changes the last part of a path; a column can not move into or out of a struct."
+            why = "A rename changes the last part of a path; a column cannot move into or out of a struct."
         if why:
-            diagnostics.error("FII068", f'"{old}" can not be renamed to "{new}"', why, attribute=("renamed",))
+            diagnostics.error(codes.INVALID_RENAME, f'"{old}" cannot be renamed to "{new}". {why}', attribute=("renamed",))
     return value

@@ -7,8 +7,9 @@ files in the folder that it was copied from: what is written, maintained or purg
 from pathlib import PurePosixPath
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.spec import absolute_location, plain_text
 
 
@@ -24,14 +25,11 @@ def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Pres
     if not found:
         return ()
     return (
-        Blocker(
-            code="FII166",
-            summary=f"the table's files are in another copy of this project, {copy or '/'}",
-            why=(
-                f"The catalog names {location}, outside of this project's own warehouse ({inside}): the project was copied or moved, and "
-                "its catalog came along. Whatever is done to the table here is done to the files there."
-            ),
-            ways_out=(
+        blocker(
+            codes.IN_ANOTHER_COPY,
+            f"The files are in {copy or '/'}: the catalog names {location}, outside of this project's own warehouse ({inside}). The "
+            "project was copied or moved, and its catalog came along. Whatever is done to the table here is done to the files there.",
+            (
                 f"run flareiac in {copy or '/'}",
                 "to start a copy with tables of its own: remove its catalog, its state and its checkpoints (.flareiac), then plan again",
                 f'to use these tables from here on: warehouse = "{copy}/{inside}" in the catalog block, if no other project runs on them',

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.spec import Column, TableSpec, is_inside
 
 _TIMES: Final = frozenset({"timestamptz", "timestamp_ntz", "timestamptz_ns", "timestamp_ns"})
@@ -70,38 +71,35 @@ def unsound(table: TableSpec) -> Iterator[Blocker]:
 
 
 def _missing(attribute: str, path: str) -> Blocker:
-    return Blocker(
-        code="FII035",
-        summary=f"column {path} is needed: the table's {attribute} uses it",
-        why="Iceberg would have a layout that refers to a column that is not there.",
-        ways_out=(f"declare {attribute} without {path}; both change in one commit", f"keep the column {path}"),
+    return blocker(
+        codes.LAYOUT_WITHOUT_COLUMN,
+        f"{attribute} uses the column {path}, which the table would not have.",
+        (f"declare {attribute} without {path}; both change in one commit", f"keep the column {path}"),
     )
 
 
 def _unfit_term(attribute: str, transform: str, path: str, is_now: str, fitting: str) -> Blocker:
-    return Blocker(
-        code="FII064",
-        summary=f"{transform} in {attribute} does not fit column {path}: it is {is_now}",
-        why=f"{fitting[0].upper()}{fitting[1:]}; with anything else the table can not be read.",
-        ways_out=(f"declare {attribute} without {path}, or with a transform that takes {is_now}",),
+    return blocker(
+        codes.UNFIT_TRANSFORM,
+        f"{attribute} uses {transform} of {path}, which is {is_now}: {fitting}; with anything else the table cannot be read.",
+        (f"declare {attribute} without {path}, or with a transform that takes {is_now}",),
     )
 
 
 def _unfit_identifier(path: str, kind: str) -> Blocker:
-    return Blocker(
-        code="FII057",
-        summary=f"column {path} can not identify rows: it is {kind}",
-        why="Identifier columns are not float or double, hold one value, and stand in no list or map.",
-        ways_out=(f"declare identifier without {path}",),
+    return blocker(
+        codes.UNFIT_IDENTIFIER,
+        f"{path} is {kind}: identifier columns are not float or double, hold one value, and are not inside a list or map.",
+        (f"declare identifier without {path}",),
     )
 
 
 def _nullable_identifier(path: str, levels: list[str]) -> Blocker:
     named = " and ".join(levels)
     may_be = "it may be null" if levels == [path] else f"{named} may be null"
-    return Blocker(
-        code="FII037",
-        summary=f"column {path} can not identify rows: {may_be}",
-        why="Iceberg takes only columns that are not null as identifier, in structs that are not null.",
-        ways_out=(f"declare identifier without {path}", f'declare {named} as "not null" (on an empty table)'),
+    return blocker(
+        codes.NULLABLE_IDENTIFIER,
+        f"{path} cannot identify rows: {may_be}, and Iceberg takes only columns that are not null as identifier, in structs that are not "
+        "null.",
+        (f"declare identifier without {path}", f'declare {named} as "not null" (on an empty table)'),
     )

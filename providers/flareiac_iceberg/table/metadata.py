@@ -10,6 +10,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.files import read_file
 from flareiac_iceberg.catalog.pointers import Pointer
 from flareiac_iceberg.catalog.spec import CatalogSpec
@@ -62,7 +63,7 @@ def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]
 
 
 def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:
-    """The metadata in a file. Raises ``Failure`` when it can not be read or is no table metadata."""
+    """The metadata in a file. Raises ``Failure`` when it cannot be read or is not the metadata of a table."""
 
     def parsed() -> Data:
         content = read_file(location, catalog)
@@ -89,8 +90,7 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
 
 def _unreadable(location: str, why: str) -> Diagnostic:
     return error(
-        "FII012",
-        "A table's metadata can not be read",
+        codes.METADATA_UNREADABLE,
         f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or let the catalog point to "
         "an earlier metadata file of the table (register it again).",
     )

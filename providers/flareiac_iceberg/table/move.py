@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import MoveTable
 
 PLACE: Final = ("catalog", "namespace", "name")
@@ -14,7 +15,7 @@ FOUND_AT: Final = "found_at"
 TAKEN: Final = "destination_taken"
 """In an identity: whether another table has the name that the table is to get."""
 _WITHOUT_RENAME: Final = ("glue",)
-"""Catalogs that know no rename: a table would be entered anew and then removed, with two entries for one table in between."""
+"""Catalogs without a rename: a table would be registered again and then removed, with two entries for one table in between."""
 
 
 def import_id(attributes: Attributes) -> str:
@@ -56,25 +57,22 @@ def move_refusals(request: PlanRequest, desired: Attributes, observed: Present, 
     was, now = import_id(recorded.attributes), import_id(desired)
     stay = f"write the name of {was} again"
     if recorded.attributes["catalog"] != desired["catalog"]:
-        yield Blocker(
-            code="FII023",
-            summary=f"the table {was} can not become {now}",
-            why="A table stays in its catalog: another one would have to enter its files, and both would change them from then on.",
-            ways_out=(stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+        yield blocker(
+            codes.OTHER_CATALOG,
+            f"{was} cannot become {now}: another catalog would have to register its files, and both would change them from then on.",
+            (stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
         )
     elif move is not None and _kind(request, desired) in _WITHOUT_RENAME:
-        yield Blocker(
-            code="FII077",
-            summary=f"the table {was} can not become {now}: its catalog renames no tables",
-            why="A Glue catalog would have two entries for one table in between.",
-            ways_out=(stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
+        yield blocker(
+            codes.NO_RENAME,
+            f"{was} cannot become {now}: a Glue catalog would have two entries for one table in between.",
+            (stay, f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten"),
         )
     elif move is not None and observed.identity.get(TAKEN):
-        yield Blocker(
-            code="FII078",
-            summary=f"the table {was} can not become {now}: there is a table or view of that name",
-            why="FlareIaC replaces nothing that it was not told to.",
-            ways_out=(stay, f"give the block a name that is free, or rename or drop {now} first"),
+        yield blocker(
+            codes.NAME_TAKEN,
+            f"{was} cannot become {now}: there is a table or view of that name, and FlareIaC does not overwrite it.",
+            (stay, f"give the block a name that is free, or rename or drop {now} first"),
         )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step
+from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step, blocker
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
+from flareiac_iceberg import codes
 from flareiac_iceberg.column_types import render
 from flareiac_iceberg.maintenance.readers import endangered
 from flareiac_iceberg.maintenance.rewritten_rows import rewritten
@@ -106,13 +107,12 @@ def _uncreatable(wanted: TableSpec) -> tuple[Blocker, ...]:
     nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
         return nameless
-    blocker = Blocker(
-        code="FII022",
-        summary="the table does not exist, and no columns are declared to create it with",
-        why="Without column blocks FlareIaC does not manage a table's schema, so the table must be there.",
-        ways_out=('column "id" {\n  type = "long"\n}',),
+    unmade = blocker(
+        codes.NO_COLUMNS_TO_CREATE,
+        "The table does not exist, and without column blocks FlareIaC does not manage the schema of a table, so it must exist.",
+        ('column "id" {\n  type = "long"\n}',),
     )
-    return (blocker, *nameless)
+    return (unmade, *nameless)
 
 
 def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
@@ -250,24 +250,22 @@ def _ownership(request: PlanRequest, observed: Present) -> tuple[Blocker, ...]:
 def _foreign(request: PlanRequest, observed: Present) -> Blocker:
     assert request.desired is not None, "only a declared table can be foreign"
     name = import_id(request.desired)
-    return Blocker(
-        code="FII020",
-        summary=f"the table {name} exists already and is not in the state",
-        why=f"FlareIaC changes only what it created or was told to adopt (uuid {observed.identity['uuid']}).",
-        ways_out=(f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
+    return blocker(
+        codes.NOT_ADOPTED,
+        f"The table {name} exists (uuid {observed.identity['uuid']}), and FlareIaC changes only what it created or was asked to adopt.",
+        (f'adopt it:\nimport {{\n  to = {request.address}\n  id = "{name}"\n}}', "give the block another name or namespace"),
     )
 
 
 def _another_table(request: PlanRequest, observed: Present) -> Blocker:
     attributes = request.desired or (request.recorded.attributes if request.recorded else {})
     name = import_id(attributes)
-    return Blocker(
-        code="FII021",
-        summary=f"the table {name} was dropped and created again outside of FlareIaC",
-        why="Another uuid than recorded: it is another table under the same name, and nobody said that it may be changed.",
-        ways_out=(
+    return blocker(
+        codes.RECREATED_ELSEWHERE,
+        f"{name} has another uuid than recorded: it is another table under the same name, and FlareIaC was not asked to change it.",
+        (
             f'to adopt the new one:\nimport {{\n  to = {request.address}\n  id = "{name}@{observed.identity["uuid"]}"\n}}',
-            "to have the declared table created anew, empty: drop or rename the new one by hand, then plan again",
+            "to have the declared table created again, empty: drop or rename the new one by hand, then plan again",
             f"to have the old one back: drop or rename the new one by hand, then flareiac undrop {request.address}",
         ),
     )
@@ -278,16 +276,16 @@ def _moved(request: PlanRequest, desired: Attributes) -> tuple[Blocker, ...]:
     if recorded is None or all(recorded.attributes[name] == desired[name] for name in PLACE):
         return ()
     was, now = import_id(recorded.attributes), import_id(desired)
-    blocker = Blocker(
-        code="FII023",
-        summary=f"the table {was} can not become {now}",
-        why="The old table is gone or is to be made anew, and a new name beside that leaves open which table is meant.",
-        ways_out=(
+    moved = blocker(
+        codes.RENAMED_AND_REMADE,
+        f"{was} cannot become {now}: the old table is gone or is to be created again, and a new name beside that leaves open which table "
+        "is meant.",
+        (
             f"write the name of {was} again",
             f"to have a new, empty table and leave {was} alone: give the block another label; the old one is forgotten",
         ),
     )
-    return (blocker,)
+    return (moved,)
 
 
 def _suggestions(found: Difference) -> tuple[str, ...]:

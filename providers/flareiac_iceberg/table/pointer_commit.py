@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.layout import unsound
 from flareiac_iceberg.table.metadata import taken_apart
 from flareiac_iceberg.table.metadata_update import updated
@@ -58,16 +59,16 @@ def _flaws(metadata: Attributes, location: str) -> set[str]:
     spec, identity = taken_apart(metadata, location)
     ids = identity["field_ids"]
     hidden = {name for name, source, _ in identity["partition_names"] if source in ids.values() and ids.get(name, source) != source}
-    return {item.summary for item in unsound(spec)} | {
+    return {item.why.rstrip(".") for item in unsound(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden
     }
 
 
 def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
     return error(
-        "FII094",
-        f"The table {target.full_name} was not changed",
-        f"No engine could load it afterwards: {'; '.join(broken)}. Nothing of this change took effect. Make a new plan and look at it.",
+        codes.UNLOADABLE_AFTERWARDS,
+        f"No engine could load {target.full_name} afterwards: {'; '.join(broken)}. Nothing of this change took effect. Make a new plan and "
+        "review it.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.manifests import Manifest, read_entries, read_list
 from flareiac_iceberg.maintenance.reading import reader_of
 from flareiac_iceberg.table.read import Target
@@ -39,7 +40,7 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
             data = {path for found in pool.map(named, manifests.values()) for path in found}
         except Failure as failure:
             told = failure.diagnostics[0]
-            raise Failure(_unlisted(target, f"{told.summary[0].lower()}{told.summary[1:]}: {told.detail.partition('. ')[0]}")) from failure
+            raise Failure(_unlisted(target, told.line.partition(". ")[0])) from failure
     figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
     older = [item["metadata-file"] for item in metadata.get("metadata-log") or ()]
     found = [*sorted(data), *manifests, *lists, *(item["statistics-path"] for item in figures), *older, location]
@@ -65,8 +66,7 @@ def delete(io: "FileIO", files: Sequence[str]) -> tuple[str, ...]:
 
 def _unlisted(target: Target, why: str) -> Diagnostic:
     return error(
-        "FII049",
-        f"The table {target.full_name} is not purged: not all of its files can be found",
-        f"{why[0].upper()}{why[1:]}. The table and its files are as they were. Restore the file, or keep the files: on_destroy = "
-        '"drop" in its block and an apply, then remove the block.',
+        codes.FILES_NOT_FOUND,
+        f"The table {target.full_name} is not purged. {why[0].upper()}{why[1:]}. The table and its files are as they were. Restore the "
+        'file, or keep the files: on_destroy = "drop" in its block and an apply, then remove the block.',
     )

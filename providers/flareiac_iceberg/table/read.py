@@ -7,6 +7,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in, unreadable
 from flareiac_iceberg.catalog.spec import CatalogSpec
 from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
@@ -43,10 +44,9 @@ def target_of(attributes: Attributes, references: References) -> Target:
 
 def _no_catalog(catalog: str, table: str) -> Diagnostic:
     return error(
-        "FII013",
-        f"The catalog of the table {table} is not declared",
-        f"The table is recorded in {catalog}, and without its block FlareIaC does not know where to look. Keep the catalog block until the "
-        "table is forgotten or dropped.",
+        codes.CATALOG_NOT_DECLARED,
+        f"The table {table} is recorded in {catalog}, and without its block FlareIaC does not know where to look. Keep the catalog block "
+        "until the table is forgotten or dropped.",
     )
 
 
@@ -64,9 +64,9 @@ def requested(request: ReadRequest) -> Target:
 
 def _other_import(request: ReadRequest, wanted: str) -> Diagnostic:
     return error(
-        "FII014",
-        f'The import id "{request.import_id}" is not the table that {request.address} declares',
-        f'The block declares "{wanted}" (CATALOG.NAMESPACE.NAME, the catalog by its label). Make the id and the block name the same table.',
+        codes.IMPORT_ID_DIFFERS,
+        f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" (CATALOG.NAMESPACE.NAME, the catalog by its '
+        "label). Make both name the same table.",
         address=request.address,
     )
 
@@ -127,7 +127,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
 
 
 def _view(target: Target) -> Diagnostic:
-    return error("FII015", f"{target.full_name} is a view", "A table can not have the name of a view. Give the table another name.")
+    return error(codes.NAME_IS_OF_A_VIEW, f"{target.full_name} is a view. Give the table another name.")
 
 
 def _unchanged(request: ReadRequest, location: str) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.spec import absolute_location, plain_text
 from flareiac_iceberg.column_types import can_become
 from flareiac_iceberg.table.changes import (
@@ -40,7 +41,7 @@ class Past:
 
 
 def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker, ...]:
-    """One blocker for each change that can not be made as written."""
+    """One blocker for each change that cannot be made as written."""
     blockers: list[Blocker] = [_taken(step) for step in found.renames.taken]
     for change in found.changes:
         blockers += _refused(change, found.observed.columns or {}, past)
@@ -63,28 +64,26 @@ def _refused(change: Change, columns: Mapping[str, Column], past: Past) -> Itera
         case WidenType(path=path, old=old, new=new) if not can_become(old, new):
             yield _type(path, old, new, reusable=path not in past.sorted)
         case SetNullability(path=path, required=True) if past.written:
-            yield Blocker(
-                code="FII031",
-                summary=f"column {path} can not become not null",
-                why="The table has data, and rows that are there may hold null; nobody has checked them.",
-                ways_out=(
+            yield blocker(
+                codes.NOT_NULL_ON_DATA,
+                f"The table has data, and existing rows may hold null in {path}; they are not checked.",
+                (
                     f'leave "not null" out of the type of {path}',
                     f'check new rows with an expect block: condition = "{path} is not null"',
                 ),
             )
         case AddColumn(path=path, required=True) if past.written:
-            yield Blocker(
-                code="FII032",
-                summary=f"column {path} can not be added as not null",
-                why="The table has data, and rows that are there would have no value for it.",
-                ways_out=(f'leave "not null" out of the type of {path}',),
+            yield blocker(
+                codes.REQUIRED_COLUMN_ADDED,
+                f"The table has data, and existing rows would have no value for {path}.",
+                (f'leave "not null" out of the type of {path}',),
             )
         case UpgradeFormat(old=old, new=new) if new < old:
-            yield Blocker(
-                code="FII033",
-                summary=f"the format version can not go down from {old} to {new}",
-                why="Iceberg only upgrades: files of the newer version may be there already.",
-                ways_out=(f"format_version = {old}",),
+            yield blocker(
+                codes.FORMAT_DOWNGRADE,
+                f"The table has version {old}, and cannot go back to {new}: Iceberg only upgrades, as files of the newer version may "
+                "exist.",
+                (f"format_version = {old}",),
             )
         case AddColumn(path=path) | DropColumn(path=path) | RenameColumn(path=path):
             yield from _map_key(path, columns)
@@ -101,22 +100,20 @@ def _map_key(path: str, columns: Mapping[str, Column]) -> Iterable[Blocker]:
     while parent:
         outer = parent_of(parent)
         if leaf(parent) == "key" and outer in columns and columns[outer].type == "map":
-            yield Blocker(
-                code="FII034",
-                summary=f"the key of the map {outer} can not change",
-                why="Iceberg keeps the structure of map keys for good: changed keys would no longer equal those in old files.",
-                ways_out=("add a new column with the new map type and fill it",),
+            yield blocker(
+                codes.MAP_KEY_CHANGED,
+                f"The structure of the keys of {outer} is fixed in Iceberg: changed keys would no longer equal those in old files.",
+                ("add a new column with the new map type and fill it",),
             )
             return
         parent = outer
 
 
 def _taken(step: RenameColumn) -> Blocker:
-    return Blocker(
-        code="FII030",
-        summary=f"column {step.path} can not be renamed to {step.new}: that column exists",
-        why="Both columns are in the table. A rename would hide one of them.",
-        ways_out=(
+    return blocker(
+        codes.RENAME_TO_EXISTING,
+        f"{step.path} cannot be renamed to {step.new}: both columns are in the table, and a rename would hide one of them.",
+        (
             f"if {step.new} is the one to keep, remove the rename; {step.path} is then dropped if it was declared",
             f"if {step.path} is the one to keep, drop or rename {step.new} first, in an apply of its own",
         ),
@@ -127,15 +124,14 @@ def _type(path: str, old: str, new: str, *, reusable: bool) -> Blocker:
     name = leaf(path)
     narrower = can_become(new, old)
     why = (
-        f"{new} is narrower than {old}: values that are there may not fit."
+        f"{new} is narrower, so existing values may not fit."
         if narrower
         else "Iceberg reads old files as the new type only from int to long, float to double, and decimal to more digits of one scale."
     )
-    return Blocker(
-        code="FII036",
-        summary=f"column {path} can not become {new}: it is {old}",
-        why=why,
-        ways_out=(
+    return blocker(
+        codes.TYPE_CHANGE,
+        f"{path} is {old} and cannot become {new}: {why}",
+        (
             f'keep {path} as {old}, add a column such as {name}_{new.partition("(")[0]} with type = "{new}", and fill it from the query',
             *([f"drop {path} in one apply and add it with its new type in the next: old values are gone then"] if reusable else []),
         ),
@@ -159,12 +155,11 @@ def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
     """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing column (measured)."""
     for change in found.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
-            yield Blocker(
-                code="FII045",
-                summary=f"column {change.path} can not be dropped: the table is or was sorted by it",
-                why="Tables keep their earlier sort orders, and with Iceberg 1.11 Spark writes no table that has one with a missing column "
-                '("Cannot find source column for sort field").',
-                ways_out=_kept(change.path),
+            yield blocker(
+                codes.HISTORY_SORTED,
+                f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and with Iceberg 1.11 Spark cannot "
+                'write a table in which one has a missing column ("Cannot find source column for sort field").',
+                _kept(change.path),
             )
 
 
@@ -176,17 +171,17 @@ def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
         places |= {change.field.column for change in found.changes if isinstance(change, RemovePartitionField)}
     for change in found.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in places):
-            yield Blocker(
-                code="FII095",
-                summary=f"column {change.path} can not be dropped: the table was partitioned by it in format version 1",
-                why="In format version 1 the place of a partition field stays when the field goes, and with Iceberg 1.11 Spark writes no "
-                'partitioned table that has one with a missing column ("Cannot build accessor for field").',
-                ways_out=_kept(change.path),
+            yield blocker(
+                codes.HISTORY_PARTITIONED,
+                f"The table was partitioned by {change.path} in format version 1, where the place of a partition field stays when the "
+                "field is removed, and with Iceberg 1.11 Spark cannot write a partitioned table in which the column of one is missing "
+                '("Cannot build accessor for field").',
+                _kept(change.path),
             )
 
 
 def _kept(path: str) -> tuple[str, ...]:
-    """The ways out for a column that can not be dropped."""
+    """The ways out for a column that cannot be dropped."""
     return (
         f"keep the column {path}",
         f'keep it as {leaf(path)}_unused, with a column block of that name: renamed = {{ "{path}" = "{path}_unused" }}',
@@ -206,11 +201,10 @@ def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker
     for name in _new_names(found):
         for other in spelled.get(name.lower(), ()):
             if other != name and parent_of(other) == parent_of(name):
-                yield Blocker(
-                    code="FII093",
-                    summary=f"there can be no column {name} beside {other}: they differ in case only",
-                    why=f"Spark does not tell them apart. The table has {other} already.",
-                    ways_out=(
+                yield blocker(
+                    codes.COLUMNS_DIFFER_IN_CASE,
+                    f"There cannot be a column {name} beside {other}, which the table has: Spark does not distinguish them.",
+                    (
                         f"if they are one column, declare it as it is spelled in the table: {other}",
                         f'to have it spelled {name}: renamed = {{ "{other}" = "{name}" }}',
                         "if they are two, give one of them another name",
@@ -223,12 +217,12 @@ def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past
     new = _new_names(found)
     for name, source, _ in sorted(past.partitions):
         if name in columns and source in columns and source != name and any(is_inside(name, item) for item in new):
-            yield Blocker(
-                code="FII039",
-                summary=f'no column can be named "{name}": a partition field is or was',
-                why="Tables keep their earlier partition specs, and Spark loads no table in which one has a field of the name of another "
-                'column ("Cannot create identity partition sourced from different field in schema").',
-                ways_out=(f'give the column another name, such as "{leaf(name)}_2"',),
+            yield blocker(
+                codes.COLUMN_NAMED_AS_PARTITION,
+                f'A partition field of {source} is or was named "{name}". Tables keep their earlier partition specs, and Spark cannot load '
+                'a table in which a field of one has the name of another column ("Cannot create identity partition sourced from different '
+                'field in schema").',
+                (f'give the column another name, such as "{leaf(name)}_2"',),
             )
 
 
@@ -247,11 +241,11 @@ def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -
         if term in taken:
             taken.discard((field.column, "void"))  # its own place in version 1, which it gets back
         if taken - {term} or (name in columns and (field.transform, field.column) != ("identity", name)):
-            yield Blocker(
-                code="FII039",
-                summary=f'the partition field {field} can not be named "{name}"',
-                why="A column or another partition field of the table has or had this name, and tables keep their earlier partition specs.",
-                ways_out=(f"give it a name as last argument: {_named(field, f'{name}_2')}",),
+            yield blocker(
+                codes.PARTITION_FIELD_NAME_TAKEN,
+                f'The partition field {field} cannot be named "{name}": a column or another partition field of the table has or had this '
+                "name, and tables keep their earlier partition specs.",
+                (f"give it a name as last argument: {_named(field, f'{name}_2')}",),
             )
 
 
@@ -265,11 +259,10 @@ def moved_location(desired: str | None, observed: str | None, root: Path) -> Blo
     """A blocker when a declared location is not the one that the table has."""
     if desired is None or observed is None or same_location(desired, observed, root):
         return None
-    return Blocker(
-        code="FII038",
-        summary="the table's location can not change",
-        why=f"It is at {plain_text(observed)}; its files stay where they are, and nothing would move them to {desired}.",
-        ways_out=(f'location = "{plain_text(observed)}"', "leave location out: then it is not managed"),
+    return blocker(
+        codes.LOCATION_CHANGED,
+        f"The table is at {plain_text(observed)}; its files stay where they are, and nothing would move them to {desired}.",
+        (f'location = "{plain_text(observed)}"', "leave location out: then it is not managed"),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.history import MAIN, Commit, by_id, commits, heads, told
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
@@ -162,25 +163,22 @@ def moment(at: int) -> str:
 
 def _nothing_recorded(table: str) -> Diagnostic:
     return error(
-        "FII070",
-        f"No earlier state of {table} is recorded",
-        'FlareIaC records one before it empties a table (rebuild = "truncate"). flareiac table snapshots ADDRESS lists the snapshots that '
-        "are there; name one with -to=ID.",
+        codes.NO_STATE_RECORDED,
+        f'FlareIaC records one before it empties a table (rebuild = "truncate"), and has not done so with {table}. flareiac table '
+        "snapshots ADDRESS lists the snapshots that exist; name one with -to=ID.",
     )
 
 
 def _gone(table: str, lost: Sequence[int]) -> Diagnostic:
     return error(
-        "FII071",
-        f"{table} has no snapshot {' or '.join(map(str, lost))} any more",
-        "It was expired, or it belonged to another table of this name. Nothing was changed. flareiac table snapshots ADDRESS lists those "
-        "that are there.",
+        codes.NO_SUCH_SNAPSHOT,
+        f"{table} no longer has snapshot {' or '.join(map(str, lost))}: it was expired, or it belonged to another table of this name. "
+        "Nothing was changed. flareiac table snapshots ADDRESS lists those that exist.",
     )
 
 
 def _was_empty(table: str, known: Sequence[Attributes]) -> Diagnostic:
     return error(
-        "FII072",
-        f"There is nothing to go back to: {table} was empty",
-        f"It had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing was changed.",
+        codes.WAS_EMPTY,
+        f"{table} had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing was changed.",
     )

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalog.connection import Connections
 from flareiac_iceberg.catalog.files import is_there, names_in, read_file
 from flareiac_iceberg.catalog.pointers import Pointer, tables_in
@@ -229,14 +231,14 @@ def _maybe_there(location: str, catalog: CatalogSpec) -> bool:
         return True
 
 
-def _refused(target: Target, code: str, why: str) -> Diagnostic:
-    return error(code, f"The table {target.full_name} can not be brought back", why)
+def _refused(target: Target, code: Code, why: str) -> Diagnostic:
+    return error(code, f"The table {target.full_name} cannot be brought back. {why}")
 
 
 def name_taken(target: Target) -> Diagnostic:
     """Complains that something else has the name."""
     why = "There is another table (or a view) of this name. Nothing was changed. Rename or drop the other one first."
-    return _refused(target, "FII088", why)
+    return _refused(target, codes.NAME_TAKEN, why)
 
 
 def refuse_other_catalog(target: Target, then: Target) -> None:
@@ -247,7 +249,7 @@ def refuse_other_catalog(target: Target, then: Target) -> None:
             "changed. To have the table where it was, declare that catalog again until it is back; to have it here, register its metadata "
             "file here with another tool and write an import block."
         )
-        raise Failure(_refused(target, "FII099", why))
+        raise Failure(_refused(target, codes.CATALOG_IS_ANOTHER, why))
 
 
 def _elsewhere(target: Target, name: str, label: str) -> Diagnostic:
@@ -255,7 +257,7 @@ def _elsewhere(target: Target, name: str, label: str) -> Diagnostic:
         f"It is in the catalog as {name}. Entered once more, either of the two would delete the other's files. Nothing was changed. Write "
         f"the block with that name and an import block with the id {label}.{name.partition('.')[2]}, or rename it back."
     )
-    return _refused(target, "FII097", why)
+    return _refused(target, codes.UNDER_ANOTHER_NAME, why)
 
 
 def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
@@ -263,17 +265,18 @@ def _unclear(target: Target, folder: str, names: Sequence[str]) -> Diagnostic:
         f"In {folder}, {' and '.join(names)} both continue it, and one of them was never committed. Nothing was changed. Register the "
         "right one in the catalog with another tool, and write an import block."
     )
-    return _refused(target, "FII098", why)
+    return _refused(target, codes.TWO_CONTINUATIONS, why)
 
 
 def _unreadable(target: Target, failure: Failure) -> Diagnostic:
     told = failure.diagnostics[0].detail.partition(" The catalog names")[0].rstrip(".")
-    return _refused(target, "FII089", f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again.")
+    why = f"Its last known metadata file {told}. Nothing was changed. Restore the file, then try again."
+    return _refused(target, codes.LAST_METADATA_UNREADABLE, why)
 
 
 def _another_tables(target: Target, location: str) -> Diagnostic:
     why = f"Its last known metadata file {location} is another table's by now. Nothing was changed. Restore the file, then try again."
-    return _refused(target, "FII089", why)
+    return _refused(target, codes.LAST_METADATA_OF_ANOTHER, why)
 
 
 def _holes(target: Target, location: str, gone: Sequence[str]) -> Diagnostic:
@@ -282,4 +285,4 @@ def _holes(target: Target, location: str, gone: Sequence[str]) -> Diagnostic:
         f"{gone[0]}{more} of the files that its metadata file {location} names are gone, so it could not be read. Nothing was changed. "
         "Restore the files, then try again."
     )
-    return _refused(target, "FII096", why)
+    return _refused(target, codes.FILES_GONE, why)

@@ -4,10 +4,10 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac_iceberg import codes
 
 _PROPERTY: Final = "gc.enabled"
-_SUMMARY: Final = "its files may be those of other tables too"
 _WHY: Final = f"Its property {_PROPERTY} is not true, as of the source or the copy of a snapshot: purging it would destroy others."
 
 
@@ -17,12 +17,15 @@ def shares_files(properties: Attributes) -> bool:
 
 
 def unpurgeable() -> Blocker:
-    """Why a removed table that is to be purged can not be."""
-    why = f"{_WHY} Write the line below in its block (put it back first) and apply, then remove the block: its files stay."
-    return Blocker(code="FII048", summary=f"the table can not be purged: {_SUMMARY}", why=why, ways_out=('on_destroy = "drop"',))
+    """Why a removed table that is to be purged cannot be."""
+    why = (
+        f"The table cannot be purged. {_WHY} Write the line below in its block (put it back first) and apply, then remove the block: its "
+        "files stay."
+    )
+    return blocker(codes.FILES_SHARED, why, ('on_destroy = "drop"',))
 
 
 def not_purged(table: str) -> Diagnostic:
     """Complains of the same when it has become so since the plan was made."""
     advice = 'Nothing was changed. Write on_destroy = "drop" in its block and apply, then remove the block.'
-    return error("FII048", f"The table {table} was not purged: {_SUMMARY}", f"{_WHY} {advice}")
+    return error(codes.FILES_SHARED, f"The table {table} was not purged. {_WHY} {advice}")

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from flareiac.sdk.changes import Blocker, Claim, Relation
+from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
+from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import AddColumn, Change, DropColumn, RenameColumn, SetNullability
 
 
@@ -29,11 +30,11 @@ def contradictions(changes: Iterable[Change], claims: Iterable[Claim], columns: 
 
 def _still_used(change: RenameColumn | DropColumn, users: list[Claim]) -> Blocker:
     verb = "renamed" if isinstance(change, RenameColumn) else "dropped"
-    return Blocker(
-        code="FII046",
-        summary=f"column {change.path} can not be {verb}: {_named(users)} still {_does(users)} it",
-        why="Spark would find no such column, and the job would not start again.",
-        ways_out=(*(_fitting(change, claim) for claim in users), f"keep the column {change.path}"),
+    return blocker(
+        codes.COLUMN_IN_USE,
+        f"The column {change.path} cannot be {verb}: {_named(users)} still {_does(users)} it. Spark would not find it, and the job would "
+        "not start again.",
+        (*(_fitting(change, claim) for claim in users), f"keep the column {change.path}"),
     )
 
 
@@ -49,11 +50,11 @@ def _fitting(change: RenameColumn | DropColumn, claim: Claim) -> str:
 
 
 def _not_given(path: str, lacking: list[Claim]) -> Blocker:
-    return Blocker(
-        code="FII047",
-        summary=f"column {path} can not be required: {_named(lacking)} {'does' if len(lacking) == 1 else 'do'} not give it",
-        why="Every row of a table needs a value in a required column, and a job that has none does not start.",
-        ways_out=(
+    return blocker(
+        codes.REQUIRED_COLUMN_NOT_WRITTEN,
+        f"{_named(lacking)} {'does' if len(lacking) == 1 else 'do'} not give the column {path}. Every row of a table needs a value in a "
+        "required column, and a job that has none does not start.",
+        (
             *(f"give {path} in the SQL of {claim.holder} ({claim.reason})" for claim in lacking),
             f'leave "not null" out of the type of {path}',
         ),

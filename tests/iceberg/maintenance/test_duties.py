@@ -287,10 +287,10 @@ def test_a_tag_whose_time_has_passed_goes_though_no_snapshot_does(written: Lake)
 @pytest.mark.parametrize(
     ("compaction", "code", "told"),
     [
-        ({"where": "nope = 1"}, "FII134", 'There is no column "nope"'),
-        ({"where": "date_sub(current_date(), 5) > `no pe`"}, "FII134", 'There is no column "no pe"'),
-        ({"strategy": "zorder", "zorder_by": ["zz"]}, "FII134", 'There is no column "zz"'),
-        ({"strategy": "sort", "sort_by": [CALLS["asc"]("zz")]}, "FII134", 'There is no column "zz"'),
+        ({"where": "nope = 1"}, "FII059", 'There is no such column: compaction.where names "nope".'),
+        ({"where": "date_sub(current_date(), 5) > `no pe`"}, "FII059", 'There is no such column: compaction.where names "no pe".'),
+        ({"strategy": "zorder", "zorder_by": ["zz"]}, "FII059", 'There is no such column: compaction.zorder_by names "zz".'),
+        ({"strategy": "sort", "sort_by": [CALLS["asc"]("zz")]}, "FII059", 'There is no such column: compaction.sort_by names "zz".'),
     ],
 )
 def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared(
@@ -298,7 +298,7 @@ def test_columns_that_are_not_there_are_no_work_for_spark_where_none_is_declared
 ) -> None:
     body = {"column": None, "compaction": compaction | {"run_if": {"small_files_over": 1}}}
     duty = duties(written, body)["compaction"]
-    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (False, told, [code])
+    assert (duty.due, duty.summary, [item.code for item in duty.diagnostics]) == (False, f"{told} Nothing is rewritten.", [code])
     fine = {"column": None, "compaction": {"where": "ID > 0 and day(ts) > 3", "run_if": {"small_files_over": 1}, "min_input_files": 2}}
     assert duties(written, fine)["compaction"].due
 

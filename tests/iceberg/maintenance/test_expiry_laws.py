@@ -160,7 +160,7 @@ def test_a_reader_that_stands_still_for_too_long_is_warned_about_and_keeps_all_t
     found = reach(chain(100, 90, 1), WANTED, (hold,), NOW)
     assert not found.expiry.snapshots
     assert [item.code for item in found.diagnostics] == ["FII151"]
-    assert "job.r has not moved for 4d" in found.diagnostics[0].summary
+    assert "job.r has not moved for 4d" in found.diagnostics[0].detail
 
 
 def test_a_holder_that_asks_for_less_than_the_settings_keep_is_not_named() -> None:

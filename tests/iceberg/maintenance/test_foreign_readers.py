@@ -96,7 +96,7 @@ def test_an_age_keeps_what_is_younger() -> None:
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [({}, "FII190"), ({"checkpoint": "a", "hold": "10d"}, "FII190"), ({"hold": "ten"}, "FII191"), ({"hold": "0s"}, "FII191")],
+    [({}, "FII190"), ({"checkpoint": "a", "hold": "10d"}, "FII190"), ({"hold": "ten"}, "FII086"), ({"hold": "0s"}, "FII086")],
 )
 def test_a_reader_has_one_of_the_two(lake: Lake, body: dict[str, str], code: str) -> None:
     reader = {"bi": dict.fromkeys(("checkpoint", "hold")) | body}
