@@ -44,7 +44,7 @@ def test_sizes_files_and_snapshots_are_those_of_now(project: Path) -> None:
     assert [line.split()[:2] for line in text.out.splitlines()[:3]] == [["TABLE", "ROWS"], ["table.lost", "-"], ["table.orders", "6"]]
     assert "table.lost: not known" in text.out
     lost, orders = machine["tables"]
-    assert lost["trouble"].startswith("The table lake.sales.lost is gone")
+    assert lost["trouble"].startswith("The table is gone: The catalog no longer has lake.sales.lost")
     assert (orders["rows"], orders["files"], orders["snapshots"], orders["delete_files"]) == (6, 3, 3, 0)
     assert (orders["small_files"], orders["looked_at_files"], orders["looked_at"]) == (3, 3, None)
     assert "(100% small)" in shown.out
