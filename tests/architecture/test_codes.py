@@ -20,7 +20,7 @@ _LONGEST_SECTION = 900
 
 _STILL_LITERALS = ("FIK",)
 """Groups whose codes are still written where they are used."""
-_STILL_OLD = ("providers/flareiac_iceberg", "providers/flareiac_spark")
+_STILL_OLD = ("providers/flareiac_spark",)
 """Where diagnostics and blockers are still made of texts."""
 
 
