@@ -18,11 +18,6 @@ _FORM = re.compile(r"FI[A-Z]\d{3}")
 _LONGEST_TITLE = 70
 _LONGEST_SECTION = 900
 
-_STILL_LITERALS = ("FIK",)
-"""Groups whose codes are still written where they are used."""
-_STILL_OLD = ("providers/flareiac_spark",)
-"""Where diagnostics and blockers are still made of texts."""
-
 
 @pytest.fixture(scope="module")
 def tables() -> list[CodeTable]:
@@ -115,7 +110,7 @@ def test_only_a_code_makes_a_diagnostic_or_a_blocker() -> None:
     places = [
         f"{path.relative_to(_ROOT)}:{node.lineno}"
         for path, tree in _trees()
-        if str(path.relative_to(_ROOT)) not in makers and not str(path.relative_to(_ROOT)).startswith(_STILL_OLD)
+        if str(path.relative_to(_ROOT)) not in makers
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Diagnostic", "Blocker")
     ]
@@ -129,6 +124,6 @@ def test_no_code_is_written_outside_of_its_table() -> None:
         if path.name != "codes.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if _FORM.fullmatch(node.value) and not node.value.startswith(_STILL_LITERALS)
+        if _FORM.fullmatch(node.value)
     ]
     assert places == []

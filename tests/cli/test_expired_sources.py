@@ -62,7 +62,8 @@ def test_a_first_start_over_expired_snapshots_is_blocked_with_the_count(project:
     expire(appended(project, 15), 8)
     with shell(project) as commands:
         plan = commands.flareiac("plan")
-    assert (plan.code, "8 of 15 rows of table.src cannot be read as a stream [FIK150]" in plan.out) == (4, True), plan.text
+    assert (plan.code, "[FIK150]" in plan.out) == (4, True), plan.text
+    assert "8 of 15 rows of table.src cannot be read as a stream." in plan.out
 
 
 def test_snapshots_that_expire_after_the_plan_make_it_stale(project: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_definition_that_fails_gives_way_to_the_one_before(guarded: Project) -
     with guarded.edited("rides", (GOOD, FAILS)):
         failed = guarded.apply(code=7)
         assert "the new one fails" in failed.err
-        assert "The definition before of job.rides runs again [FIK077]" in failed.err
+        assert "The previous definition runs again [FIK077]" in failed.err
         guarded.expect_rides("rides")
         assert "raise_error" not in set_to_run(guarded, "job.rides")
         assert "raise_error" in guarded.plan(2)
@@ -135,7 +135,7 @@ def test_what_is_new_has_nothing_to_go_back_to(guarded: Project) -> None:
     guarded.write(fresh=rides("fresh"))
     guarded.edit("fresh", GUARDED, (GOOD, FAILS))
     failed = guarded.apply(code=7)
-    assert "The definition before of job.fresh was not put back [FIK078]" in failed.err
+    assert "The previous definition was not restored [FIK078]" in failed.err
     assert "it is new" in failed.err
     assert guarded.status()["job.fresh"]["phase"] == "failed"
     guarded.remove("fresh")

@@ -103,7 +103,7 @@ def test_a_query_by_hand_goes_on_as_a_job(own_project: Project, jars: tuple[Path
     said = project.run("plan", "-detailed-exitcode", code=2)
     assert "the offsets and state that are there are taken over" in said.out
     assert "starts where its checkpoint stands" in said.out
-    assert "A query may still run on by-hand" in said.err
+    assert "A query may still run on the checkpoint [FIK091]" in said.err
     project.apply()
     project.land(5)
     project.expect_rides("old")

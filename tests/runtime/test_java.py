@@ -40,7 +40,7 @@ def test_none_that_fits_says_what_was_found_and_how_to_install_one(tmp_path: Pat
         require_java(environment | {"JAVA_HOME": str(old)}, places=())
     complaint = caught.value.diagnostics[0]
     assert complaint.code == "FIK901"
-    assert "17 or 21" in complaint.summary
+    assert "17 or 21" in complaint.detail
     assert f"Java 8 in {old}" in complaint.detail
     assert "JAVA_HOME" in complaint.detail
 

@@ -160,7 +160,7 @@ def test_damage_is_unreadable_and_never_missing(tmp_path: Path) -> None:
     broken.write_text("v1\n{")
     found = CheckpointDriver(Project(root=tmp_path)).read(request())
     assert isinstance(found, Unreadable)
-    assert str(broken) in found.diagnostic.summary
+    assert str(broken) in found.diagnostic.detail
 
 
 def several(folder: Path, logs: dict[int, str], *positions: int) -> Path:

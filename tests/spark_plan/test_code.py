@@ -72,7 +72,7 @@ def test_names_and_contents_make_the_digest_and_nothing_else(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("edit", "code", "says"),
     [
-        (('code = "jobs/"', ""), "FIK101", 'code = "jobs/"'),
+        (('code = "jobs/"', ""), "FIK180", 'code = "jobs/"'),
         (('code = "jobs/"', 'code = "nowhere"'), "FIK101", "is not there"),
         (('code = "jobs/"', 'code = "main.flare.hcl"'), "FIK101", "is no folder"),
         (('code = "jobs/"', 'code = "landing"'), "FIK101", "no Python file"),
@@ -82,11 +82,11 @@ def test_names_and_contents_make_the_digest_and_nothing_else(tmp_path: Path) -> 
         (("score:score", "score"), "FIK102", "module:function"),
         (("score:score", "../score:score"), "FIK102", "module:function"),
         (("score:score", "score:"), "FIK102", "module:function"),
-        (('python = "score:score"', f'\n    python = "score:score"\n    {SQL}\n  '), "FIK031", "second step"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = { t = table.orders }\n  '), "FIK108", "plain|resource"),
-        (('python = "score:score"', '\n    python = "score:score"\n    params = [1]\n  '), "FIK108", "by name"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { state_version = 0 }\n  '), "FIK108", "Begin with 1"),
-        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { ttl = "7d" }\n  '), "FIK108", "getValueState"),
+        (('python = "score:score"', f'\n    python = "score:score"\n    {SQL}\n  '), "FIK166", "second step"),
+        (('python = "score:score"', '\n    python = "score:score"\n    params = { t = table.orders }\n  '), "FIK182", "plain|resource"),
+        (('python = "score:score"', '\n    python = "score:score"\n    params = [1]\n  '), "FIK182", "by name"),
+        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { state_version = 0 }\n  '), "FIK183", "Begin with 1"),
+        (('python = "score:score"', '\n    python = "score:score"\n    stateful = { ttl = "7d" }\n  '), "FIK184", "getValueState"),
         (('python = "score:score"', 'params = { a = 1 }'), "FIK031", "module:function"),
     ],
 )  # fmt: skip
@@ -120,18 +120,18 @@ def test_what_is_no_python_is_told_with_its_line(text: str | bytes, says: str, t
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "code", "says"),
     [
-        ("def score(spark, inputs):\n    pass\n", "jobs/score.py:1"),
-        ("\ndef score(spark, inputs, params, more):\n    pass\n", "jobs/score.py:2"),
-        ("def score(spark, inputs, params, *, more):\n    pass\n", "jobs/score.py:1"),
-        ("async def score(spark, inputs, params):\n    pass\n", "asynchronous"),
-        ("def other():\n    def score(spark, inputs, params):\n        pass\n", "no function score"),
-        ("class A:\n    def score(self):\n        pass\n", "It has no function"),
+        ("def score(spark, inputs):\n    pass\n", "FIK181", "jobs/score.py:1"),
+        ("\ndef score(spark, inputs, params, more):\n    pass\n", "FIK181", "jobs/score.py:2"),
+        ("def score(spark, inputs, params, *, more):\n    pass\n", "FIK181", "jobs/score.py:1"),
+        ("async def score(spark, inputs, params):\n    pass\n", "FIK181", "asynchronous"),
+        ("def other():\n    def score(spark, inputs, params):\n        pass\n", "FIK102", "no function score"),
+        ("class A:\n    def score(self):\n        pass\n", "FIK102", "It has no function"),
     ],
 )
-def test_what_can_not_be_called_is_told(text: str, says: str, tmp_path: Path) -> None:
-    diagnostic = only(declared(tmp_path, score=text), "FIK102")
+def test_what_can_not_be_called_is_told(text: str, code: str, says: str, tmp_path: Path) -> None:
+    diagnostic = only(declared(tmp_path, score=text), code)
     assert diagnostic.attribute == ("step", "clean", "python")
     assert says in diagnostic.summary + " " + diagnostic.detail
 
@@ -164,7 +164,7 @@ def test_packages_and_folders_hold_modules(tmp_path: Path) -> None:
 def test_a_module_that_hides_one_of_python_s_own_is_a_warning(tmp_path: Path) -> None:
     diagnostic = only(declared(tmp_path, score=GOOD, json="", deep__os=""), "FIK105")
     assert diagnostic.severity is Severity.WARNING
-    assert "jobs/json" in diagnostic.summary
+    assert "jobs/json" in diagnostic.detail
 
 
 def test_code_without_a_step_in_python_is_a_warning_and_no_part_of_the_job(tmp_path: Path) -> None:
@@ -253,10 +253,10 @@ def test_another_digest_is_another_definition(tmp_path: Path) -> None:
 def test_code_that_changed_since_the_plan_is_not_taken(tmp_path: Path) -> None:
     attributes, project, _ = applied(declared(tmp_path))
     (tmp_path / "jobs/score.py").write_text(GOOD + "\n")
-    with pytest.raises(Failure, match="changed since the plan"):
+    with pytest.raises(Failure, match="changed after the plan"):
         publish(attributes, project)
     (tmp_path / "jobs/score.py").unlink()
-    with pytest.raises(Failure, match="can not be used"):
+    with pytest.raises(Failure, match="cannot be used"):
         publish(attributes, project)
 
 
@@ -272,6 +272,6 @@ def test_a_place_that_can_not_be_written_is_told(tmp_path: Path) -> None:
     place = tmp_path / attributes["application"]["runtime_location"]
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("a file")
-    with pytest.raises(Failure, match="can not be copied") as caught:
+    with pytest.raises(Failure, match="cannot be copied") as caught:
         publish(attributes, project)
     assert caught.value.diagnostics[0].code == "FIK107"

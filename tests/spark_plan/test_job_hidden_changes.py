@@ -233,7 +233,7 @@ def test_a_limit_is_no_mere_restart_where_written_rows_stay(tmp_path: Path, befo
     facts = running(operators=("globalLimit",))
     found = changed(tmp_path, hcl, (f"LIMIT {before}", f"LIMIT {after}"), facts=facts)
     assert codes(found) == ["FIK063"]
-    assert "Results may change" in found.blockers[0].summary
+    assert "Results may change" in found.blockers[0].why
     assert "rows beyond a lower limit stay in the table" in found.blockers[0].why
     assert any('rebuild = "truncate"' in way for way in found.blockers[0].ways_out)
     accepted = (f"LIMIT {before}", f"LIMIT {after}"), ("  output", f'  accept_result_change = "{token_in(found)}"\n  output')

@@ -149,7 +149,7 @@ def test_a_second_driver_is_refused_and_the_end_leaves_nothing_behind(own_lake: 
     assert last is not None
     assert (last.application.phase, last.application.reason) == ("ended", "asked to stop")
     assert liveness(last) is Liveness.GONE
-    with pytest.raises(Failure, match="ended while its answer was awaited"):
+    with pytest.raises(Failure, match="ended before it answered"):
         wait_for(lake.control, lambda _status: None, timeout=60)
 
 

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker, Effect, Step
+from flareiac.sdk.changes import Blocker, Effect, Step, blocker
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.carry_over import FILES, TABLE
 from flareiac_spark.checkpoint.facts import QueryFacts
 from flareiac_spark.checkpoint.seed import Standing
@@ -128,10 +129,9 @@ def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:
     if item.standing == Standing.USED:
         why = f"A query has run in {folder}, and the state does not know it. Its offsets would decide what is read."
     else:
-        why = f"{folder} is there and nobody says what it is. Spark would begin with whatever it holds."
-    return Blocker(
-        code="FIK080",
-        summary=f"Generation {item.number} is there already",
+        why = f"{folder} exists and has no note that says what it is. Spark would begin with whatever it holds."
+    return blocker(
+        codes.GENERATION_EXISTS,
         why=why,
         ways_out=(f"move the folder away: {folder}", f"write generation = {item.number + 1}"),
     )

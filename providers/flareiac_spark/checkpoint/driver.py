@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.collect import collect
 from flareiac_spark.checkpoint.disk import Damaged
 from flareiac_spark.checkpoint.explain import explain
@@ -47,8 +48,8 @@ class CheckpointDriver:
             location.mkdir(parents=True, exist_ok=True)
             found = contents(location)
         except OSError as trouble:
-            why = f"{trouble.strerror or trouble}. Make room or allow this user to write there, then apply again."
-            raise Failure(error("FIK028", f"The folder {location} can not be made", why, address=request.address)) from trouble
+            why = f"{location}: {trouble.strerror or trouble}. Make room or allow this user to write there, then apply again."
+            raise Failure(error(codes.CHECKPOINT_NOT_CREATED, why, address=request.address)) from trouble
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
         assert found is not None, "it was just made"
@@ -64,8 +65,10 @@ class CheckpointDriver:
         except FileNotFoundError:
             pass
         except OSError as trouble:
-            why = f"{trouble.strerror or trouble}. Some of it may be gone already; allow this user to delete it and apply again."
-            raise Failure(error("FIK029", f"{location} can not be deleted", why, address=request.address)) from trouble
+            why = (
+                f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this user to delete it and apply again."
+            )
+            raise Failure(error(codes.CHECKPOINT_NOT_DELETED, why, address=request.address)) from trouble
         return Applied(attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",))
 
     def settle(self, request: ApplyRequest) -> Outcome | None:
@@ -99,9 +102,9 @@ class CheckpointDriver:
         if request.import_id is not None and recorded_place(request.import_id, self._project) != location:
             raise Failure(
                 error(
-                    "FIK020",
-                    f"The import id and the location of {request.address} differ",
-                    f'The id is {request.import_id!r}; a checkpoint is imported from where it is. Write location = "{request.import_id}".',
+                    codes.CHECKPOINT_IMPORT_ID,
+                    f"The import id of {request.address} is {request.import_id!r}, and its location is {location!r}. A checkpoint is "
+                    f'imported from where it is. Write location = "{request.import_id}".',
                     address=request.address,
                 )
             )
@@ -119,4 +122,4 @@ def _layout(found: Contents, attributes: Attributes, recorded: Attributes) -> At
 
 def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:
     why = f"{trouble.filename or recorded.attributes['location']}: {trouble.strerror or trouble}. Let this user read and write there."
-    return error("FIK090", f"The checkpoint {recorded.attributes['location']} can not be reached", why, address=address)
+    return error(codes.CHECKPOINT_UNREACHABLE, why, address=address)

@@ -7,6 +7,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, TooNew, is_begun, read_checkpoint
 from flareiac_spark.checkpoint.seed import Standing, standing
 from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
@@ -88,16 +89,14 @@ def damage(address: str, trouble: Damaged) -> Diagnostic:
     """A damaged checkpoint as a complaint."""
     if isinstance(trouble, TooNew):
         return error(
-            "FIK089",
-            f"The checkpoint was written by a newer Spark: {trouble.path}",
+            codes.CHECKPOINT_TOO_NEW,
             f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with the Spark that wrote it; or move "
-            "the query's folder away and raise the generation to start anew.",
+            "the query's folder away and raise the generation to start again.",
             address=address,
         )
     return error(
-        "FIK027",
-        f"A file of the checkpoint can not be understood: {trouble.path}",
+        codes.CHECKPOINT_DAMAGED,
         f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is planned. Restore the file from a "
-        "backup; or move the query's folder away and raise the generation to start anew.",
+        "backup; or move the query's folder away and raise the generation to start again.",
         address=address,
     )

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step
+from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac_spark import codes
 from flareiac_spark.checkpoint import beginning
 from flareiac_spark.checkpoint.facts import KEY, QueryFacts, decode, removable, used
 from flareiac_spark.instance_lines import line
@@ -156,10 +157,10 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
     before, after = recorded["generation"], desired["generation"]
     if after < before:
         found.append(
-            Blocker(
-                code="FIK022",
-                summary=f"The generation goes from {before} down to {after}",
-                why="An older generation does not know what was read since, so rows would be written twice. Generations only go up.",
+            blocker(
+                codes.GENERATION_GOES_DOWN,
+                why=f"The generation goes from {before} down to {after}. An older generation does not know what was read since, so "
+                "rows would be written twice. Generations only go up.",
                 ways_out=(f"write {line(request.address, 'generation', before, after)}",),
             )
         )
@@ -167,9 +168,8 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
         found += beginning.blockers(desired, _facts(request))
     if desired["location"] != recorded["location"] and isinstance(request.observed, Present) and request.observed.identity.get("used"):
         found.append(
-            Blocker(
-                code="FIK024",
-                summary="A checkpoint that has been used can not move",
+            blocker(
+                codes.USED_CHECKPOINT_MOVES,
                 why=f"The offsets and state are in {recorded['location']}; an empty folder would read everything again.",
                 ways_out=(f'write location = "{recorded["location"]}"',),
             )
@@ -179,10 +179,9 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
 
 def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
     location = desired["location"]
-    return Blocker(
-        code="FIK025",
-        summary=f"{location} holds a checkpoint that the state does not know",
-        why="A query has run there, and its offsets decide what is read. Nothing is taken over or written over without being asked for.",
+    return blocker(
+        codes.CHECKPOINT_IN_USE,
+        why=f"A query has run in {location}, and its offsets decide what is read. It is neither adopted nor overwritten without a request.",
         ways_out=(
             f'take it over:\n  import {{\n    to = {request.address}\n    id = "{location}"\n  }}',
             "choose another location, or move the folder away to start from the beginning",
@@ -192,18 +191,17 @@ def _in_use(request: PlanRequest, desired: Attributes) -> Blocker:
 
 def _may_run(request: PlanRequest, query: QueryFacts) -> Diagnostic:
     return warning(
-        "FIK091",
-        f"A query may still run on {request.desired['location'] if request.desired else query.output}",
-        f"Query {query.query_id} began its batch {query.started} less than a minute ago. Stop the program that runs it before you apply: "
-        "of two queries on one checkpoint one dies.",
+        codes.QUERY_MAY_RUN,
+        f"Query {query.query_id} on {request.desired['location'] if request.desired else query.output} began its batch "
+        f"{query.started} less than a minute ago. Stop the program that runs it before you apply: if two queries use one checkpoint, one "
+        "of them fails.",
         address=request.address,
     )
 
 
 def _nothing_to_import(desired: Attributes) -> Blocker:
-    return Blocker(
-        code="FIK026",
-        summary=f"There is no checkpoint in {desired['location']}",
-        why="The import block asks to take over what is there, and nothing is.",
+    return blocker(
+        codes.NO_CHECKPOINT_TO_IMPORT,
+        why=f"The import block asks to adopt the checkpoint in {desired['location']}, and there is none.",
         ways_out=("correct the location and the id", "remove the import block to start from the beginning"),
     )

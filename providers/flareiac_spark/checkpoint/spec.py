@@ -9,6 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Claim, Relation
 from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.places import absolute_place, recorded_place, short_name
 
 PROVIDERS: Final = {
@@ -80,9 +81,9 @@ def _location(location: Data, address: str, project: Project, diagnostics: Diagn
     place = recorded_place(str(location), project)
     if place is None:
         diagnostics.error(
-            "FIK020",
-            f"{location!r} can not hold a checkpoint yet",
-            "This version keeps checkpoints in local or mounted folders: write a path or a file: URI.",
+            codes.CHECKPOINT_LOCATION_UNSUPPORTED,
+            f"{location!r} cannot hold a checkpoint yet. This version keeps checkpoints in local or mounted folders: write a path or "
+            "a file: URI.",
             attribute=("location",),
         )
         return default
@@ -95,9 +96,9 @@ def _start_from(start: Data, diagnostics: Diagnostics) -> str | None:
         return None
     if start not in (CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT, LATEST) and not _is_time(start):
         diagnostics.error(
-            "FIK023",
-            f"{start!r} is no place to start from",
-            'Write "carry_over", "earliest", "oldest_snapshot", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            codes.INVALID_START,
+            f'{start!r} is not a start. Write "carry_over", "earliest", "oldest_snapshot", "latest" or a time with offset, such as '
+            '"2026-01-31T00:00:00Z".',
             attribute=("start_from",),
         )
     return str(start)
@@ -116,9 +117,9 @@ def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
     provider = store.get("provider")
     if provider is not None and provider not in PROVIDERS:
         known = " and ".join(sorted(PROVIDERS))
-        diagnostics.error("FIK021", f"{provider!r} is no state store", f"Known are {known}.", attribute=("state_store",))
+        diagnostics.error(codes.STATE_STORE_UNKNOWN, f"{provider!r} is not a state store. Known are {known}.", attribute=("state_store",))
         provider = None
     if store.get("changelog") and provider != "rocksdb":
-        why = 'Write provider = "rocksdb" beside changelog = true.'
-        diagnostics.error("FIK021", "Only rocksdb keeps a changelog", why, attribute=("state_store",))
+        why = 'Only rocksdb keeps a changelog. Write provider = "rocksdb" beside changelog = true.'
+        diagnostics.error(codes.CHANGELOG_UNSUPPORTED, why, attribute=("state_store",))
     return {"provider": provider, "changelog": store.get("changelog"), "partitions": store.get("partitions")}

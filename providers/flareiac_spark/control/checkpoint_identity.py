@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class LostCheckpoint:
     """What is wrong with a checkpoint, and what a start would do to it."""
 
-    summary: str
+    what: str
     why: str
 
 
@@ -17,6 +17,6 @@ def lost_checkpoint(place: str, output: str, *, known: str, found: str | None) -
         return None
     what = "is gone" if found is None else f"belongs to another query ({found})"
     return LostCheckpoint(
-        summary=f"The checkpoint in {place} (output {output}) {what}",
+        what=f"The checkpoint in {place} (output {output}) {what}",
         why=f"Its query {known} kept its offsets there. Without them the job would read all again and repeat its rows.",
     )

@@ -46,7 +46,7 @@ def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
         return
     lost = lost_checkpoint(folder, output, known=known, found=found)
     if lost is not None:
-        why = f"{lost.summary}. {lost.why} Put the folder back where it was; flareiac plan names the other ways out (FIK060)."
+        why = f"{lost.what}. {lost.why} Put the folder back where it was; flareiac plan names the other ways out (FIK060)."
         raise Refusal(CHECKPOINT_LOST, why)
 
 

@@ -10,6 +10,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
+from flareiac_spark import codes
 from flareiac_spark.places import absolute_place, escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
@@ -39,9 +40,8 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     if kind != "local":
         what = f"Engines of type {kind} are" if kind in _LATER else f"{kind!r} is"
         diagnostics.error(
-            "FIK001",
-            f"{what} not supported yet",
-            'This version runs jobs in a local Spark application: write type = "local", or leave it out.',
+            codes.ENGINE_TYPE_UNSUPPORTED,
+            f'{what} not supported yet. This version runs jobs in a local Spark application: write type = "local", or leave it out.',
             attribute=("type",),
         )
     _warn_of_lock_file(project, diagnostics)
@@ -77,16 +77,16 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
     found = checked_settings(conf, ("conf",), references, diagnostics)
     for name in tuple(found):
         if right := meant(name, tuple(RESERVED_CONF)):
-            why = f"Spark minds letter case and blanks in names of settings, and takes no notice of this one. Write {right}."
-            diagnostics.error("FIK002", f"There is no setting {name!r}", why, attribute=("conf", name))
+            why = f"There is no setting {name!r}: Spark minds letter case and blanks in names, and ignores this one. Write {right}."
+            diagnostics.error(codes.SETTING_MISSPELLED, why, attribute=("conf", name))
             del found[name]
     for name, reason in RESERVED_CONF.items():
         if found.pop(name, None) is not None:
-            diagnostics.error("FIK002", f"{name} can not be set here", f"{reason[0].upper()}{reason[1:]}.", attribute=("conf", name))
+            diagnostics.error(codes.SETTING_NOT_ALLOWED, f"{name}: {reason}.", attribute=("conf", name))
     for name in _JAVA_OPTIONS:
         if "Xmx" in found.get(name, ""):
-            why = f"Spark starts no JVM with it. {_MEMORY[0].upper()}{_MEMORY[1:]}."
-            diagnostics.error("FIK002", f"-Xmx cannot be set in {name}", why, attribute=("conf", name))
+            why = f"-Xmx cannot be set in {name}: Spark starts no JVM with it. {_MEMORY[0].upper()}{_MEMORY[1:]}."
+            diagnostics.error(codes.SETTING_NOT_ALLOWED, why, attribute=("conf", name))
             del found[name]
     return found
 
@@ -96,9 +96,8 @@ def _master(master: Data, diagnostics: Diagnostics) -> str:
     if text is not UNKNOWN and re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?", text):
         return str(text)
     diagnostics.error(
-        "FIK001",
-        f"{text!r} is no local master",
-        "This version runs jobs in a local Spark application: write local, local[4] or local[*].",
+        codes.MASTER_NOT_LOCAL,
+        f"{text!r} is not a local master. This version runs jobs in a local Spark application: write local, local[4] or local[*].",
         attribute=("master",),
     )
     return "local[*]"
@@ -111,9 +110,9 @@ def _location(location: Data, name: str, project: Project, diagnostics: Diagnost
     place = recorded_place(location, project) if isinstance(location, str) else None
     if place is None:
         diagnostics.error(
-            "FIK003",
-            f"{location!r} can not be a runtime location yet",
-            "A local application and the command line meet in a local folder: write a path.",
+            codes.RUNTIME_LOCATION_UNSUPPORTED,
+            f"{location!r} cannot be a runtime location yet. A local application and the command line meet in a local folder: write "
+            "a path.",
             attribute=("runtime_location",),
         )
         return default

@@ -10,6 +10,7 @@ from typing import Final
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import Steer
 from flareiac.sdk.references import Resolved
+from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 
@@ -38,7 +39,7 @@ def _ended(engine: Resolved, applications: Applications, cancel: threading.Event
     timeout = engine.attributes["graceful_stop_ms"] / 1000 + _MARGIN_SECONDS
     if not stop_application(control, timeout=timeout, cancel=cancel):
         raise Failure(
-            error("FIK810", f"{engine.address} was asked to end its application", "The command was cancelled before it had ended.")
+            error(codes.ENGINE_CONTROL_CANCELLED, f"The command was cancelled before the application of {engine.address} had ended.")
         )
     desired = read_desired(control)
     jobs = sorted(address for address, job in (desired.jobs if desired is not None else {}).items() if job.state == "running")
@@ -49,10 +50,10 @@ def _ended(engine: Resolved, applications: Applications, cancel: threading.Event
 def _started(engine: Resolved, applications: Applications, cancel: threading.Event, progress: Callable[[str], None]) -> list[str]:
     control = applications.control(engine.attributes)
     if read_desired(control) is None:
-        detail = f"{control.path} says of no job that it should run. Apply first: that starts the application with its jobs."
-        raise Failure(error("FIK811", f"{engine.address} has nothing to run", detail))
+        detail = f"{control.path} has no job of {engine.address} that should run. Apply first: that starts the application with its jobs."
+        raise Failure(error(codes.NOTHING_TO_RUN, detail))
     status = applications.bring_up(engine.attributes, cancel, lambda text: progress(f"{engine.address}: {text}"))
     if status is None:
-        why = "The command was cancelled before it ran."
-        raise Failure(error("FIK810", f"{engine.address} was asked to start its application", why))
+        why = f"The command was cancelled before the application of {engine.address} ran."
+        raise Failure(error(codes.ENGINE_CONTROL_CANCELLED, why))
     return [f"{engine.address}: its application runs (pid {status.application.pid})."]

@@ -6,6 +6,7 @@ from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.provider import ApplyRequest
+from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json
 from flareiac_spark.engine.application import Applications
@@ -48,7 +49,7 @@ def _analyse(requests: Sequence[ApplyRequest], applications: Applications) -> li
     if result is None:
         return [] if cancel.is_set() else [_silent()]
     if result.status == "failed":
-        raise Failure(error("FIK075", "Spark could not analyse the jobs", str(result.error)))
+        raise Failure(error(codes.ANALYSIS_FAILED, str(result.error)))
     steps = {request.address: (request.planned or {}).get("steps") or {} for request in requests}
     return [_finding(item, steps.get(item.address, {})) for item in result.findings]
 
@@ -57,10 +58,10 @@ def _finding(finding: Finding, steps: Attributes) -> Diagnostic:
     where = f" in step {finding.step}" if finding.step and "." not in finding.step else ""
     legacy = finding.error_class.startswith("_LEGACY_ERROR_TEMP_")
     misfit = finding.step.startswith("outputs.")
+    message = finding.message if legacy else f"{finding.error_class}: {finding.message}"
     return error(
-        "FIK073",
-        f"An output of {finding.address} does not fit its table" if misfit else f"Spark does not understand {finding.address}{where}",
-        finding.message if legacy else f"{finding.error_class}: {finding.message}",
+        codes.OUTPUT_DOES_NOT_FIT if misfit else codes.SQL_NOT_UNDERSTOOD,
+        f"{finding.address}{where}: {message}",
         address=finding.address,
         attribute=_attribute(finding.step, steps),
     )
@@ -75,4 +76,4 @@ def _attribute(step: str, steps: Attributes) -> Path:
 
 
 def _silent() -> Diagnostic:
-    return error("FIK074", "Spark did not analyse the jobs in time", f"It did not answer within {TIMEOUT:.0f} s. Nothing was changed.")
+    return error(codes.ANALYSIS_TOO_SLOW, f"The Spark application did not answer within {TIMEOUT:.0f} s. Nothing was changed.")

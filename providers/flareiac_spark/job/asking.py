@@ -7,6 +7,7 @@ from typing import Final, assert_never
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import ApplyRequest
+from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate
 from flareiac_spark.control.operations import Question
@@ -45,25 +46,24 @@ def not_done(address: str, work: Question, why: str) -> Diagnostic:
     """An operation's own failure."""
     match work:
         case Marks():
-            code, summary = "FIK084", f"Whether batch {work.batch} was written can not be found out"
+            code, what = codes.BATCH_UNCERTAIN, f"Whether batch {work.batch} was written is not known"
         case Finish():
-            code, summary = "FIK084", f"Batch {work.batch} was written to some outputs only and can not be finished"
+            code, what = codes.BATCH_NOT_FINISHED, f"Batch {work.batch} was written to some outputs only"
         case Truncate():
-            code, summary = "FIK085", f"{'.'.join(work.target.identifier)} can not be emptied"
+            code, what = codes.TABLE_NOT_EMPTIED, ".".join(work.target.identifier)
         case _:
             assert_never(work)
-    return error(
-        code, summary, f"{why}\nThe job is stopped; its old generation is as it was. Apply again when this is put right.", address=address
-    )
+    detail = f"{what}: {why}\nThe job is stopped; its old generation is unchanged. Apply again when the cause is removed."
+    return error(code, detail, address=address)
 
 
 def no_answer(address: str, kind: str, seconds: float) -> Diagnostic:
     """The application is silent."""
-    detail = f"It was asked for {kind} and has not answered within {seconds:.0f} s. The job is stopped. Apply again."
-    return error("FIK086", "The Spark application does not answer", detail, address=address)
+    detail = f"{address} asked it for {kind}, and it has not answered within {seconds:.0f} s. The job is stopped. Apply again."
+    return error(codes.APPLICATION_SILENT, detail, address=address)
 
 
 def cancelled(address: str) -> Diagnostic:
     """The command was interrupted."""
-    detail = "The apply was cancelled before the new generation was ready. The job is stopped; the next apply goes on."
-    return replace(error("FIK070", f"{address} was asked to start", detail, address=address), cancelled=True)
+    detail = f"The apply was cancelled before the new generation of {address} was ready. The job is stopped; the next apply goes on."
+    return replace(error(codes.START_CANCELLED, detail, address=address), cancelled=True)

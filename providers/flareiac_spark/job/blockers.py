@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
-from flareiac.sdk.changes import Blocker, Reaction
+from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.provider import PlanRequest, Present
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import CARRY_OVER
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.instance_lines import line
@@ -56,10 +57,9 @@ def of_carry_over(
 
 def _refused(change: Refused, desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True) -> Blocker:
     anew = new_generation(desired, recorded, references, carries=carries and change.carries) if change.anew else (_NEW_JOB,)
-    return Blocker(
-        code="FIK062",
-        summary=f"Not on this checkpoint: {change.text} ({render_path(change.path)})",
-        why=change.why,
+    return blocker(
+        codes.CHANGE_NOT_ON_CHECKPOINT,
+        why=f"{_begun(change.text)} ({render_path(change.path)}): {change.why}",
         ways_out=(f"undo: {change.undo}", *anew),
     )
 
@@ -76,10 +76,11 @@ def _mixed(
     if stale:
         told.append(f'The token "{stale}" was given for another change.')
     undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
-    return Blocker(
-        code="FIK063",
-        summary=f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}",
-        why="\n".join(told),
+    return blocker(
+        codes.RESULTS_MIX,
+        why="\n".join(
+            [f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}.", *told]
+        ),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
     )
 
@@ -130,10 +131,9 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
         lost = lost_by(place, name, known=query["id"], found=found)
         if lost is None:
             continue
-        return Blocker(
-            code="FIK060",
-            summary=lost.summary,
-            why=lost.why,
+        return blocker(
+            codes.CHECKPOINT_LOST,
+            why=f"{lost.what}. {lost.why}",
             ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes, request.references)[:1]),
         )
     return None
@@ -152,12 +152,12 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Block
         epoch = (written.get("outputs") or {}).get(name, written.get("epoch"))
         if epoch is not None and epoch > (-1 if on_disk.started is None else on_disk.started):
             stands = "before its first batch" if on_disk.started is None else f"at batch {on_disk.started}"
-            return Blocker(
-                code="FIK069",
-                summary=f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch {epoch}",
+            return blocker(
+                codes.CHECKPOINT_OLDER_THAN_TABLE,
                 why=(
-                    f"It was set back, as by a backup. Query {on_disk.query_id} would number its next batches like some that are in the "
-                    "table, and these would be passed over in silence: rows would be lost."
+                    f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch {epoch}. It was set "
+                    f"back, as by a backup. Query {on_disk.query_id} would number its next batches like some that are in the table, and "
+                    "Iceberg would silently skip these: rows would be lost."
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
@@ -176,15 +176,16 @@ def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker |
         if not on_disk.sources or "unknown" in disk_kinds:
             continue
         if kinds != disk_kinds:
-            why = f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark can not go on from there."
+            why = (
+                f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark cannot continue from there."
+            )
         elif (elsewhere := _left_behind(desired, on_disk, request)) is not None:
-            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark can not go on from there."
+            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark cannot continue from there."
         else:
             continue
-        return Blocker(
-            code="FIK061",
-            summary=f"The checkpoint of output {name} belongs to a query with other sources",
-            why=why,
+        return blocker(
+            codes.CHECKPOINT_OF_OTHER_SOURCES,
+            why=f"Output {name}: {why[:1].lower()}{why[1:]}",
             ways_out=("use a checkpoint of its own", *new_generation(desired, None, request.references)[:1]),
         )
     return None
@@ -196,11 +197,11 @@ def other_folder(request: PlanRequest, desired: Attributes, facts: Facts) -> Blo
         folder = _left_behind(desired, on_disk, request)
         if folder is not None:
             paths = " and ".join(declared_paths(desired["inputs"], request.project)) or "no files"
-            return Blocker(
-                code="FIK140",
-                summary=f"The checkpoint of output {name} has read files in {folder}, and this job reads {paths}",
+            return blocker(
+                codes.FILES_HAVE_OTHER_PATH,
                 why=(
-                    "Spark remembers files by their absolute paths: under another path it reads all of them again, and repeats their rows. "
+                    f"The checkpoint of output {name} has read files in {folder}, and this job reads {paths}.\nSpark remembers files "
+                    "by their absolute paths: under another path it reads all of them again, and repeats their rows. "
                     "The project was copied or moved, or its folder is reached by another path."
                 ),
                 ways_out=(
@@ -226,12 +227,11 @@ def unknown_state(request: PlanRequest, desired: Attributes, facts: Facts) -> Bl
         return None
     operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
     queries = ", ".join(item.query_id for item in held.values())
-    return Blocker(
-        code="FIK065",
-        summary=f"The checkpoint holds state of a query whose definition is not known ({operators})",
+    return blocker(
+        codes.STATE_OF_UNKNOWN_DEFINITION,
         why=(
-            f"Query {queries} left it. If this job's steps differ from those that made it, Spark refuses some "
-            "differences and takes others in silence, and results mix."
+            f"Query {queries} left state ({operators}). If this job's steps differ from those that made it, Spark refuses some "
+            "differences and silently accepts others, and results mix."
         ),
         ways_out=(
             f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
@@ -257,12 +257,11 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
     word = token(request.address, [facts.query, wanted])
     if facts.query == wanted or desired["accept_result_change"] == word:
         return None
-    return Blocker(
-        code="FIK093",
-        summary="Another definition than the recorded one has run on this checkpoint's state",
+    return blocker(
+        codes.UNRECORDED_DEFINITION_RAN,
         why=(
-            "An apply set it to run and could not call it stable, so that the state may hold its values. With the declared steps results "
-            "may mix both meanings."
+            "An apply set another definition than the recorded one to run and could not call it stable, so that the state may hold its "
+            "values. With the declared steps results may mix both meanings."
         ),
         ways_out=(
             "apply that definition again, until it is stable",
@@ -275,9 +274,8 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
 def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:
     """What changes in this plan take from under a query that can not go on without."""
     return [
-        Blocker(
-            code="FIK059",
-            summary=f"{request.address} can not go on after a change of what it reads",
+        blocker(
+            codes.SOURCE_CHANGE_ENDS_JOB,
             why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
             ways_out=(*new_generation(desired, recorded, request.references, carries=False), "leave what it reads as it is"),
         )
@@ -293,12 +291,11 @@ def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes
     names = {query_of(desired, output): output for output in desired["outputs"] if output not in recorded["outputs"]}
     known = {query_of(recorded, output) for output in recorded["outputs"]}
     return [
-        Blocker(
-            code="FIK064",
-            summary=f"The new output {output} has a used checkpoint in its folder",
+        blocker(
+            codes.NEW_OUTPUT_FOLDER_USED,
             why=(
-                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under this name. Started there, the "
-                "output would go on where that one stopped, and not from the beginning."
+                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under the name {output}. Started "
+                "there, the output would continue where that query stopped, and not from the beginning."
             ),
             ways_out=("give the output another name", "move that folder away, if its offsets are of no use any more"),
         )

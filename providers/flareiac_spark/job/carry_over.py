@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.provider import PlanRequest
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.carry_over import FILES, TABLE, Query, Refusal, Stream, decide
 from flareiac_spark.checkpoint.spec import ALL, CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 from flareiac_spark.instance_lines import line
@@ -65,10 +66,9 @@ def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str
 
 def can_not_go_on(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
     """``carry_over`` is not possible."""
-    return Blocker(
-        code="FIK081",
-        summary=f"{'The query' if name == ALL else f'Output {name}'} can not go on where the last generation stands",
-        why=f"{refusal.why[:1].upper()}{refusal.why[1:]}.",
+    return blocker(
+        codes.CANNOT_CARRY_OVER,
+        why=f"{'The query' if name == ALL else f'Output {name}'}: {refusal.why}.",
         ways_out=(_anew(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
     )
 
@@ -78,10 +78,9 @@ def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: st
     place = desired["checkpoint"]
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
     read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
-    return Blocker(
-        code="FIK082",
-        summary=f"{desired['checkpoint']} can not start from {start}",
-        why=f"The job reads {read}. Only tables know which rows came when.",
+    return blocker(
+        codes.START_DOES_NOT_FIT,
+        why=f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables know which rows came when.",
         ways_out=(carry, _anew(desired, again)),
     )
 

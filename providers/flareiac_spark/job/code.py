@@ -16,6 +16,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, digest, is_known, re
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.provider import Project
+from flareiac_spark import codes
 from flareiac_spark.job.code_functions import check_functions, check_modules
 from flareiac_spark.places import absolute_place, recorded_place
 
@@ -44,22 +45,25 @@ def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: 
     functions = {name: step["python"] for name, step in steps.items() if step["python"] is not None}
     if path is None:
         for name, function in functions.items():
-            why = f'Say in which folder the module of "{function}" is: code = "jobs/", relative to the root module.'
-            diagnostics.error("FIK101", f"The step {name} is in Python and the job has no code", why, attribute=("step", name, "python"))
+            why = (
+                f'The step {name} is in Python. Write the folder that has the module of "{function}": code = "jobs/", relative to '
+                "the root module."
+            )
+            diagnostics.error(codes.CODE_NOT_DECLARED, why, attribute=("step", name, "python"))
         return None
     place = None if path is UNKNOWN else recorded_place(str(path), project)
     if place is None:
-        why = "Write the path of a local or mounted folder. It must be known when the plan is made."
-        diagnostics.error("FIK101", f"{path!r} can not be read as code", why, attribute=("code",))
+        why = f"{path!r} cannot be read as code. Write the path of a local or mounted folder. It must be known while planning."
+        diagnostics.error(codes.CODE_UNUSABLE, why, attribute=("code",))
         return None
     if not functions:
-        why = 'It is left out. Write python = "module:function" in a step, or remove code.'
-        diagnostics.warning("FIK104", "The job has code and no step in Python", why, attribute=("code",))
+        why = f'The code in {place or "."} is left out. Write python = "module:function" in a step, or remove code.'
+        diagnostics.warning(codes.CODE_UNUSED, why, attribute=("code",))
         return None
     try:
         code = read_code(absolute_place(place, project))
     except Unusable as problem:
-        diagnostics.error("FIK101", f"The code in {place or '.'} can not be used", str(problem), attribute=("code",))
+        diagnostics.error(codes.CODE_UNUSABLE, f"{place or '.'}: {problem}", attribute=("code",))
         return {"path": place, "digest": None}
     check_modules(code.modules, place, diagnostics)
     check_functions(code.modules, functions, place, diagnostics)
@@ -75,12 +79,12 @@ def python_step(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -
     if function is None:
         for name, value in (("params", params), ("stateful", stateful)):
             if value is not None:
-                why = 'It belongs to a step with python = "module:function". Remove it.'
-                diagnostics.error("FIK108", f"A step in SQL takes no {name}", why, attribute=(*at, name))
+                why = f'{name} belongs to a step with python = "module:function". Remove it.'
+                diagnostics.error(codes.PYTHON_ATTRIBUTE_IN_SQL_STEP, why, attribute=(*at, name))
         return {"python": None, "params": None, "stateful": None}
     if params is not None and not _is_plain(params):
-        why = "They are texts, numbers, lists and maps by name, known when the plan is made: params = { factor = 2 }."
-        diagnostics.error("FIK108", "params are no plain values", why, attribute=(*at, "params"))
+        why = "They are texts, numbers, lists and maps by name, known while planning: params = { factor = 2 }."
+        diagnostics.error(codes.PARAMS_NOT_PLAIN, why, attribute=(*at, "params"))
         params = None
     return {"python": function, "params": params or None, "stateful": _stateful(stateful, (*at, "stateful"), diagnostics)}
 
@@ -95,11 +99,16 @@ def _stateful(stateful: Data, at: AttributePath, diagnostics: Diagnostics) -> At
     version = stateful.get("state_version")
     version = 1 if version is None else version
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        diagnostics.error("FIK108", "state_version is no whole number from 1", "Begin with 1 and raise it by 1.", attribute=at)
+        diagnostics.error(
+            codes.INVALID_STATE_VERSION, f"{version!r} is not a whole number from 1. Begin with 1 and raise it by 1.", attribute=at
+        )
         version = 1
     if stateful.get("ttl") is not None:
-        why = "How long state lives is said in the function, where it is made: getValueState(name, schema, ttlDurationMs=...). Remove ttl."
-        diagnostics.error("FIK108", "ttl is not supported yet", why, attribute=at)
+        why = (
+            "The function itself says how long state lives, where it creates it: getValueState(name, schema, ttlDurationMs=...). "
+            "Remove ttl."
+        )
+        diagnostics.error(codes.STATE_TTL_UNSUPPORTED, why, attribute=at)
     return {"state_version": version, "ttl": None}
 
 
@@ -120,15 +129,15 @@ def publish(attributes: Attributes, project: Project) -> None:
     try:
         found = read_code(absolute_place(code["path"], project))
     except Unusable as problem:
-        raise Failure(error("FIK101", f"The code in {source} can not be used", str(problem), attribute=("code",))) from None
+        raise Failure(error(codes.CODE_UNUSABLE, f"{source}: {problem}", attribute=("code",))) from None
     if found.digest != code["digest"]:
-        why = "The application would get something else than what was planned. Plan again."
-        raise Failure(error("FIK106", f"The code in {source} changed since the plan was made", why, attribute=("code",)))
+        why = f"The code in {source} is not what was planned, and the application would run it. Plan again."
+        raise Failure(error(codes.CODE_CHANGED, why, attribute=("code",)))
     try:
         _write(found, place)
     except OSError as failure:
-        why = f"{failure.strerror or failure}: {failure.filename or place}. The application loads the code from there."
-        raise Failure(error("FIK107", f"The code can not be copied to {place}", why, attribute=("code",))) from failure
+        why = f"{failure.filename or place}: {failure.strerror or failure}. The application loads the code from {place}."
+        raise Failure(error(codes.CODE_NOT_COPIED, why, attribute=("code",))) from failure
 
 
 def read_code(folder: Path) -> Code:

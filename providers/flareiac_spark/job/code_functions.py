@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac_spark import codes
 
 ARGUMENTS: Final = 3
 """A step's function is called with (spark, inputs, params)."""
@@ -38,48 +40,53 @@ def check_modules(modules: Mapping[str, bytes], place: str, diagnostics: Diagnos
         read = _read(content)
         if isinstance(read, Broken):
             where = _shown(place, name) + (f":{read.line}" if read.line else "")
-            diagnostics.error("FIK103", f"{_shown(place, name)} is no Python", f"{where}: {read.why}.", attribute=("code",))
+            diagnostics.error(codes.MODULE_INVALID, f"{where}: {read.why}.", attribute=("code",))
     for top in sorted({_top(name) for name in modules if _is_regular(name)} & sys.stdlib_module_names):
-        why = f"The other modules of the folder that import {top} get this one, as in every Python program. Rename it."
-        diagnostics.warning("FIK105", f"{_shown(place, top)} hides Python's own module {top}", why, attribute=("code",))
+        why = f"{_shown(place, top)}: other modules of the folder that import {top} get this one, not Python's own. Rename it."
+        diagnostics.warning(codes.MODULE_HIDES_STANDARD, why, attribute=("code",))
 
 
 def check_functions(modules: Mapping[str, bytes], functions: Mapping[str, str], place: str, diagnostics: Diagnostics) -> None:
     """Tells of each step whose ``module:function`` is not there. ``functions`` are given by step."""
     for step, wanted in functions.items():
-        for summary, why in _problem(modules, wanted, place):
-            diagnostics.error("FIK102", summary, why, attribute=("step", step, "python"))
+        for code, why in _problem(modules, wanted, place):
+            diagnostics.error(code, why, attribute=("step", step, "python"))
 
 
-def _problem(modules: Mapping[str, bytes], wanted: str, place: str) -> Iterator[tuple[str, str]]:
+def _problem(modules: Mapping[str, bytes], wanted: str, place: str) -> Iterator[tuple[Code, str]]:
     module, colon, function = wanted.partition(":")
     if not colon or not function.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
-        why = 'Write module:function, for example python = "score:score" for the function score in score.py, or "risk.score:score".'
-        yield f'"{wanted}" names no function', why
+        why = 'Write module:function, such as python = "score:score" for the function score in score.py, or "risk.score:score".'
+        yield codes.FUNCTION_NOT_FOUND, f'"{wanted}" names no function. {why}'
         return
     name = _file_of(modules, module)
     if name is None:
         known = sorted({_dotted(each) for each in modules})
         why = f"There is neither {module.replace('.', '/')}.py nor a package of that name in {place or '.'}.{did_you_mean(module, known)}"
-        yield f"There is no module {module}", why
+        yield codes.FUNCTION_NOT_FOUND, f"There is no module {module}: {why[:1].lower()}{why[1:]}"
         return
     read = _read(modules[name])
     if isinstance(read, Module):
         yield from _function_problem(read, function, _shown(place, name))
 
 
-def _function_problem(module: Module, function: str, shown: str) -> Iterator[tuple[str, str]]:
+def _function_problem(module: Module, function: str, shown: str) -> Iterator[tuple[Code, str]]:
     if module.names is None:
         return
     if function not in module.names:
-        yield f"There is no function {function} in {shown}", f"It has {_listed(module.functions)}.{did_you_mean(function, module.names)}"
+        known = f"It has {_listed(module.functions)}.{did_you_mean(function, module.names)}"
+        yield codes.FUNCTION_NOT_FOUND, f"There is no function {function} in {shown}. {known}"
         return
     found = module.functions.get(function)
     if isinstance(found, ast.AsyncFunctionDef):
-        yield f"The function {function} is asynchronous", f"{shown}:{found.lineno}: a step is a plain function. Remove async."
+        why = f"{shown}:{found.lineno}: the function {function} is asynchronous, and a step is a plain function. Remove async."
+        yield codes.FUNCTION_NOT_CALLABLE, why
     elif found is not None and not found.decorator_list and not _takes_three(found.args):
-        why = f"{shown}:{found.lineno}: it is called with (spark, inputs, params) and returns a DataFrame."
-        yield f"The function {function} does not take three arguments", why
+        why = (
+            f"{shown}:{found.lineno}: {function} does not take three arguments. A step is called with (spark, inputs, params) and "
+            "returns a DataFrame."
+        )
+        yield codes.FUNCTION_NOT_CALLABLE, why
 
 
 def _takes_three(given: ast.arguments) -> bool:

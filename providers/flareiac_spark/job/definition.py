@@ -7,6 +7,7 @@ from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Project
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import ALL, folder_of
 from flareiac_spark.control import (
     Dedup,
@@ -121,10 +122,8 @@ class _Build:
         identifier, uuid = self._table(output["table"])
         columns = _spec_columns(table_columns(output["table"], self._references))
         if not columns:
-            why = "This version writes tables whose columns are declared. Add column blocks to the table."
-            self.problems.append(
-                error("FIK050", f"The columns of {output['table']} are not known", why, attribute=("output", name, "table"))
-            )
+            why = f"This version writes tables whose columns are declared. Add column blocks to {output['table']}."
+            self.problems.append(error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=("output", name, "table")))
         return Output(
             name=name,
             source=output["from"],
@@ -182,8 +181,8 @@ class _Build:
         namespace = str(table.attributes["namespace"]).split(".")
         uuid = table.identity.get("uuid") or table.attributes.get("uuid")
         if uuid is None and not self._analysis:
-            why = "The state does not say which table it is, so the job could write into another one. Apply the table first."
-            self.problems.append(error("FIK051", f"{reference} is not applied", why))
+            why = f"{reference} is not applied, so the job could write to another table. Apply the table first."
+            self.problems.append(error(codes.TABLE_NOT_IDENTIFIED, why))
         return (catalog.attributes["name"], *namespace, table.attributes["name"]), uuid
 
 

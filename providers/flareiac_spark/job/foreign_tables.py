@@ -3,6 +3,7 @@
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.provider import Project
+from flareiac_spark import codes
 from flareiac_spark.job.positions import streamed
 from flareiac_spark.places import absolute_place
 
@@ -16,10 +17,10 @@ def warn(name: str, attributes: Attributes, project: Project, diagnostics: Diagn
     place = absolute_place(attributes["checkpoint_location"], project)
     for table in dict.fromkeys(item.table for item in streamed(attributes) if item.table.startswith(_DATA)):
         diagnostics.warning(
-            "FIK154",
-            f"The owner of {table} may expire snapshots that this job needs",
-            "The job goes on after the snapshot that it read last, and cannot start again once that one has expired. This project does not "
-            f'own the table, so nothing here holds it. Ask its owner to name the reader in the table block:\n  reader "{name}" {{\n'
+            codes.SOURCE_OWNER_EXPIRES,
+            f"The job reads {table}. It continues after the snapshot that it read last, and cannot start again once that one has expired. "
+            "This project does not own the table, so nothing here holds it. Ask its owner to name the reader in the table block:\n  "
+            f'reader "{name}" {{\n'
             f'    checkpoint = "{place}"\n  }}\nor, where its owner cannot read that folder:\n  reader "{name}" {{\n    hold = "10d"\n  }}',
             attribute=("input",),
         )

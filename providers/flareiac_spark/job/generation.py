@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step
+from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
 from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 from flareiac_spark.instance_lines import line
 from flareiac_spark.job import readable
@@ -129,17 +130,18 @@ def _in_the_way(name: str, output: Attributes, claims: Sequence[Claim], request:
     keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
     for claim in claims:
         if claim.relation is Relation.WRITES:
-            yield Blocker(
-                code="FIK066",
-                summary=f"{table} can not be emptied: {claim.holder} writes it too",
-                why=f"Emptying it for {request.address} would lose the rows of {claim.holder}, which does not write them again.",
+            yield blocker(
+                codes.EMPTIED_TABLE_HAS_WRITER,
+                why=f"{claim.holder} writes {table}, too. Emptying it for {request.address} would lose rows that {claim.holder} does not "
+                "write again.",
                 ways_out=(keep, f"write to a table of its own from {claim.holder}"),
             )
         elif claim.relation is Relation.STREAMS_FROM and "deletes" not in claim.tolerates:
-            yield Blocker(
-                code="FIK067",
-                summary=f"{table} can not be emptied: {claim.holder} streams from it",
-                why=f"A streaming reader ends at a snapshot that deletes rows, unless it is told to pass over such ({claim.reason}).",
+            yield blocker(
+                codes.EMPTIED_TABLE_HAS_READER,
+                why=f"{claim.holder} streams from {table} ({claim.reason}). A streaming reader fails at a snapshot that deletes "
+                "rows, unless "
+                "it skips such snapshots.",
                 ways_out=(
                     f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n  skip_deletes = true",
                     keep,
@@ -151,9 +153,8 @@ def _in_the_way(name: str, output: Attributes, claims: Sequence[Claim], request:
 def _foreign(name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
     strange = foreign_writers(output["table"].address, claims, request)
     if strange:
-        yield Blocker(
-            code="FIK068",
-            summary=f"{output['table']} can not be emptied: something else writes it",
+        yield blocker(
+            codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,
             why=f"{strange[0]}. Rows that this job does not write would be lost.",
             ways_out=(f'keep the rows, in output "{name}":\n  rebuild = "keep"', "stop what writes there, and apply once to record it"),
         )

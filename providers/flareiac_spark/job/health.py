@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.provider import PlanRequest, Present
+from flareiac_spark import codes
 from flareiac_spark.control import JobStatus, QueryStatus
 
 
@@ -33,8 +34,7 @@ def warnings(request: PlanRequest) -> tuple[Diagnostic, ...]:
         return ()
     return tuple(
         warning(
-            "FIK079",
-            f"{request.address} is unhealthy",
+            codes.JOB_UNHEALTHY,
             f"{text[:1].upper()}{text[1:].rstrip('. ')}. See flareiac logs {request.address}.",
             address=request.address,
         )

@@ -9,6 +9,7 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import CARRY_OVER
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.job import blockers as blocking
@@ -108,7 +109,7 @@ def _blockers(
         there.append(blocking.unrecorded(request, desired, recorded, facts))
     checked = starts and looked_at(request) and not any(there)
     reads = readable.of_start(request, desired, facts) if checked else []
-    carries = not any(blocker.code == readable.OFFSET_GONE for blocker in reads)
+    carries = not any(blocker.code == codes.OFFSET_EXPIRED.id for blocker in reads)
     return [
         *blocking.of_changes(request.address, found, desired, recorded, request.references, carries=carries),
         *blocking.used_folders(request, desired, recorded, facts),
@@ -121,8 +122,7 @@ def _blockers(
 def _absent_folders(request: PlanRequest, facts: Facts) -> Iterator[Diagnostic]:
     for path in facts.absent:
         yield warning(
-            "FIK141",
-            "A folder of files that a job reads does not exist",
+            codes.SOURCE_FOLDER_MISSING,
             f"{request.address} reads {path}. It cannot start until that folder is there: create it before the apply, or correct the path.",
             address=request.address,
         )
@@ -131,8 +131,7 @@ def _absent_folders(request: PlanRequest, facts: Facts) -> Iterator[Diagnostic]:
 def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
     for text in texts:
         yield warning(
-            "FIK144",
-            "A table was rolled back under the job that writes it",
+            codes.TABLE_ROLLED_BACK,
             f"{text}. Set the table to its newest snapshot again, or have a new generation write everything again "
             '(start_from = "earliest", rebuild = "truncate").',
             address=request.address,
@@ -406,4 +405,4 @@ def _out_of_reach(request: PlanRequest, facts: Facts) -> list[str]:
         return []
     fresh = _begins_one(request, desired, facts)
     found = readable.of_generation(request, desired, facts) if fresh else readable.of_start(request, desired, facts)
-    return sorted(blocker.summary for blocker in found if blocker.code != readable.NOT_KNOWN)
+    return sorted(blocker.line for blocker in found if blocker.code != codes.STREAMABLE_ROWS_UNKNOWN.id)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
 from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 from flareiac_spark.checkpoint.stand import Stand
 from flareiac_spark.control.moments import moment_of
@@ -21,8 +22,6 @@ from flareiac_spark.job.facts import Facts
 from flareiac_spark.job.positions import NotTold, Now, Position, Since, Snapshots, Start, Streamed, first_position, positions, streamed
 from flareiac_spark.job.spec import is_finite, query_names
 
-OFFSET_GONE: Final = "FIK151"
-NOT_KNOWN: Final = "FIK152"
 _HEALTHY: Final = ("running", "idle")
 
 
@@ -79,8 +78,8 @@ def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Bl
         for item, position in positions(desired, name, stand):
             if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
                 continue  # it has just read there
-            for blocker in _of_position(request, desired, item, position, stand, accepted=accepted):
-                found.setdefault(blocker.summary, blocker)
+            for each in _of_position(request, desired, item, position, stand, accepted=accepted):
+                found.setdefault(each.line, each)
     return list(found.values())
 
 
@@ -93,8 +92,8 @@ def of_generation(request: PlanRequest, desired: Attributes, facts: Facts) -> li
     for item, position, stand in _beginnings(request, desired, facts, start):
         if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
             continue
-        for blocker in _of_position(request, desired, item, position, stand, accepted=False, raised=True):
-            found.setdefault(blocker.summary, blocker)
+        for each in _of_position(request, desired, item, position, stand, accepted=False, raised=True):
+            found.setdefault(each.line, each)
     return list(found.values())
 
 
@@ -124,9 +123,8 @@ def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker 
     if not found:
         return None
     table = desired["outputs"][output]["table"]
-    return Blocker(
-        code="FIK153",
-        summary=f"Emptying {table} would lose rows that cannot be read again",
+    return blocker(
+        codes.EMPTYING_LOSES_ROWS,
         why=f"{_sentence(missed_text(found))}: what {table} has of them would be gone, and the job would not write it again.",
         ways_out=(f'keep the rows, in output "{output}":\n  rebuild = "keep"', _rest_by_batch(found[0].table)),
     )
@@ -182,11 +180,11 @@ def _of_position(
 def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
     place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
     where = f"in {place}" if raised else f"in the table block of {place}"
-    return Blocker(
-        code="FIK150",
-        summary=f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream",
+    return blocker(
+        codes.ROWS_NOT_STREAMABLE,
         why=(
-            f"{when}They are in no live snapshot's additions: the snapshots that added them expired, or a rewrite moved them to other "
+            f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream.\n{when}They are in no live "
+            "snapshot's additions: the snapshots that added them expired, or a rewrite moved them to other "
             f"files. A stream reads what live snapshots added, so input {item.input} would never read them."
         ),
         ways_out=(
@@ -206,11 +204,11 @@ def _offset_gone(
     oldest = history.oldest
     left = "The table has no snapshot." if oldest is None else f"The oldest one that is left is {oldest.id} of {_time(oldest.at_ms)}."
     lost = " What was added between the two and has expired cannot be read as a stream." if history.is_cut else ""
-    return Blocker(
-        code=OFFSET_GONE,
-        summary=f"The snapshot of {item.table} at which input {item.input} stands is gone",
+    return blocker(
+        codes.OFFSET_EXPIRED,
         why=(
-            f"{stands} at snapshot {snapshot}, which has expired, or which the current snapshot does not descend from any more: Spark "
+            f"The snapshot of {item.table} at which input {item.input} stands is gone.\n{stands} at snapshot {snapshot}, which has "
+            "expired, or which the current snapshot does not descend from any more: Spark "
             f"cannot go on from there. {left}{lost}"
         ),
         ways_out=(
@@ -221,10 +219,10 @@ def _offset_gone(
 
 
 def _not_known(request: PlanRequest, item: Streamed) -> Blocker:
-    return Blocker(
-        code=NOT_KNOWN,
-        summary=f"What {item.table} still has for a stream is not known",
-        why=f"Its metadata was not read, so whether {request.address} can read what it needs as input {item.input} cannot be told.",
+    return blocker(
+        codes.STREAMABLE_ROWS_UNKNOWN,
+        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs as input {item.input} "
+        "is unknown.",
         ways_out=("plan without -refresh=none",),
     )
 

@@ -13,9 +13,10 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
-from flareiac.sdk.changes import Blocker
+from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.provider import ApplyRequest
 from flareiac.sdk.references import Resolved
+from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
 from flareiac_spark.checkpoint.carry_over import Copied, Decision, Positions, Refusal, decide
@@ -134,7 +135,10 @@ def _refuse_other_state(request: ApplyRequest, old: JobSpec | None, new: JobSpec
     if old is None or request.planned is None or _meaning(old) == _meaning(new):
         return
     number, place = request.planned["generation"], request.planned["checkpoint"]
-    why = "An apply that was not recorded left its state there. This definition would go on with that state, and results would mix."
+    why = (
+        f"Generation {number} was begun by an apply that was not recorded, and its state is there. This definition would continue from "
+        "that state, and results would mix."
+    )
     ways = (
         "write the definition again that began it",
         f"begin another one, in {place}:\n  {line(place, 'generation', number + 1, number)}",
@@ -145,8 +149,7 @@ def _refuse_other_state(request: ApplyRequest, old: JobSpec | None, new: JobSpec
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from None
         if found is not None and found.started is not None and found.operators:
-            summary = f"Generation {number} was begun by another definition"
-            raise Failure(refused(request.address, Blocker(code="FIK087", summary=summary, why=why, ways_out=ways)))
+            raise Failure(refused(request.address, blocker(codes.GENERATION_OF_OTHER_DEFINITION, why, ways)))
 
 
 def _meaning(spec: JobSpec) -> object:
@@ -495,39 +498,41 @@ def _checkpoint(request: ApplyRequest) -> Resolved:
     return request.references[reference.address]
 
 
-def refused(address: str, blocker: Blocker) -> Diagnostic:
+def refused(address: str, found: Blocker) -> Diagnostic:
     """What a plan would have blocked."""
-    ways = "".join(f"\n- {way}" for way in blocker.ways_out)
-    return error(blocker.code, blocker.summary, f"{blocker.why} Nothing was stopped or changed.{ways}", address=address)
+    ways = "".join(f"\n- {way}" for way in found.ways_out)
+    return found.as_error(f"{found.why} Nothing was stopped or changed.{ways}", address=address)
 
 
 def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
     """An earlier apply was given up after it had emptied a table."""
     to = f" -to={lost['snapshot_id']}" if lost["snapshot_id"] is not None else ""
     detail = (
-        f"An apply that did not come to its end emptied {lost['table']} for generation {lost['generation']}, and start_from = {start} "
-        f"reads none of those rows again. Nothing was stopped or changed.\n- let that apply come to its end: put its definition back"
+        f"An apply that did not finish emptied {lost['table']} for generation {lost['generation']}, and start_from = {start} "
+        f"reads none of those rows again. Nothing was stopped or changed.\n- finish that apply: write its definition again"
         f'\n- read all again: start_from = "earliest"\n- put the rows back (flareiac table rollback {lost["table"]}{to}), delete the note '
         f"beside the folders of generation {lost['generation']} (.g{lost['generation']:04d}.starts.json), and apply again"
     )
-    return error("FIK092", f"The rows of {lost['table']} would be lost", detail, address=address)
+    return error(codes.EMPTIED_ROWS_LOST, detail, address=address)
 
 
 def in_the_way(address: str, folder: Path, state: Standing) -> Diagnostic:
-    """A folder that nobody knows is never used."""
-    what = "A query has run in it" if state is Standing.USED else "Nobody says what it is"
+    """An unknown folder is never used."""
+    what = f"A query has run in {folder}" if state is Standing.USED else f"{folder} has no note that says what it is"
     detail = f"{what}, and the state does not know it. Nothing was stopped or changed. Move it away, or raise the generation once more."
-    return error("FIK080", f"{folder} is there already", detail, address=address)
+    return error(codes.GENERATION_EXISTS, detail, address=address)
 
 
 def not_prepared(address: str, folder: Path, trouble: Exception) -> Diagnostic:
     """The disk refused."""
     why = (trouble.strerror or str(trouble)) if isinstance(trouble, OSError) else str(trouble)
-    detail = f"{why}. The job is stopped, and no row was written twice. Make room or allow this user to write there, then apply again."
-    return error("FIK083", f"{folder} can not be prepared", detail, address=address)
+    detail = (
+        f"{folder}: {why}. The job is stopped, and no row was written twice. Make room or allow this user to write there, then apply again."
+    )
+    return error(codes.FOLDER_NOT_PREPARED, detail, address=address)
 
 
 def outlived(address: str, pid: int) -> Diagnostic:
     """A JVM without a driver that does not end."""
-    detail = f"The driver is gone, and its JVM (pid {pid}) may still commit a batch. End it (kill {pid}) and apply again."
-    return error("FIK088", f"The old application of {address} has not ended", detail, address=address)
+    detail = f"The driver of {address} is gone, and its JVM (pid {pid}) may still commit a batch. End it (kill {pid}) and apply again."
+    return error(codes.JVM_OUTLIVES_DRIVER, detail, address=address)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
+from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
 from flareiac.sdk.provider import ApplyRequest, Project, Recorded
 from flareiac.sdk.references import Resolved
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
 from flareiac_spark.control import (
     ControlError,
@@ -87,23 +88,19 @@ def committed(spec: JobSpec) -> dict[str, int | None]:
 
 def put_back(address: str) -> Diagnostic:
     """Said when the old definition runs again."""
-    return Diagnostic(
-        code="FIK077",
-        severity=Severity.WARNING,
-        summary=f"The definition before of {address} runs again",
-        detail='It goes on where its checkpoint stands (stability = { on_failure = "rollback" }). The change is recorded as not made, so '
-        "that the next plan shows it again.",
+    return warning(
+        codes.PREVIOUS_DEFINITION_RESTORED,
+        f'{address} continues where its checkpoint stands (stability = {{ on_failure = "rollback" }}). The change is not recorded, so the '
+        "next plan shows it again.",
         address=address,
     )
 
 
 def left(address: str, why: str) -> Diagnostic:
     """Said when the new definition is left as it is."""
-    return Diagnostic(
-        code="FIK078",
-        severity=Severity.WARNING,
-        summary=f"The definition before of {address} was not put back",
-        detail=f'Of what was asked for with on_failure = "rollback", nothing was done: {why}. The new definition stays set to run.',
+    return warning(
+        codes.PREVIOUS_DEFINITION_NOT_RESTORED,
+        f'{address} has on_failure = "rollback", and nothing was rolled back: {why}. The new definition stays set to run.',
         address=address,
     )
 

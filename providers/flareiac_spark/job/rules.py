@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
+from flareiac_spark import codes
 from flareiac_spark.control.trunk import Ways
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
@@ -25,23 +27,21 @@ def trigger_of(trigger: Data, mode: str, diagnostics: Diagnostics) -> Attributes
     if not given:
         return default
     if mode == "batch":
-        _refuse(
-            diagnostics, "FIK034", "A batch job has no trigger", "It runs once, when its run attribute says so. Remove trigger.", "trigger"
-        )
+        _refuse(diagnostics, codes.BATCH_WITH_TRIGGER, "It runs once, when its run attribute says so. Remove trigger.", "trigger")
         return default
     if len(given) > 1:
-        _refuse(diagnostics, "FIK034", "A job has one trigger", f"Keep one of {', '.join(given)}.", "trigger")
+        _refuse(diagnostics, codes.SEVERAL_TRIGGERS, f"A job has one trigger. Keep one of {', '.join(given)}.", "trigger")
         return default
     name, value = next(iter(given.items()))
     match name:
         case "processing_time":
             return _processing_time(value, diagnostics)
         case "continuous":
-            why = "Iceberg tables can not be written continuously. Write { processing_time = ... }, or no trigger for the least delay."
-            _refuse(diagnostics, "FIK034", "A continuous trigger can not write Iceberg tables", why, "trigger")
+            why = "A continuous trigger cannot write Iceberg tables. Write { processing_time = ... }, or no trigger for the least delay."
+            _refuse(diagnostics, codes.TRIGGER_UNSUPPORTED, why, "trigger")
         case "real_time":
-            why = "PySpark 4.1 has no such trigger, and later ones have it for other sinks than Iceberg only. Leave it out."
-            _refuse(diagnostics, "FIK034", "Real-time mode is not available", why, "trigger")
+            why = "PySpark 4.1 has no real_time trigger, and later versions have it only for other sinks than Iceberg. Leave it out."
+            _refuse(diagnostics, codes.TRIGGER_UNSUPPORTED, why, "trigger")
         case _:
             return {"kind": name, "interval_ms": None}
     return default
@@ -55,41 +55,47 @@ def check(attributes: Attributes, diagnostics: Diagnostics) -> None:
 
 def _known_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     if attributes["mode"] == "incremental":
-        _refuse(diagnostics, "FIK035", "Incremental jobs are not supported yet", 'Write mode = "stream" or mode = "batch".', "mode")
+        _refuse(diagnostics, codes.INCREMENTAL_UNSUPPORTED, 'Write mode = "stream" or mode = "batch".', "mode")
     if attributes["run"] in ("on_input", "every_apply"):
-        why = 'This version runs finite jobs when their definition changes: write run = "on_change" or run = "manual".'
-        _refuse(diagnostics, "FIK035", f'run = "{attributes["run"]}" is not supported yet', why, "run")
+        why = (
+            f'run = "{attributes["run"]}" is for a later version. This one runs finite jobs when their definition changes: write '
+            'run = "on_change" or run = "manual".'
+        )
+        _refuse(diagnostics, codes.RUN_UNSUPPORTED, why, "run")
 
 
 def _checkpoint_fits_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     if attributes["mode"] == "stream" and attributes["checkpoint"] is None:
         why = 'Without one, every start would read everything again. Declare checkpoint "name" {} and write checkpoint = checkpoint.name.'
-        _refuse(diagnostics, "FIK036", "A streaming job needs a checkpoint", why, "checkpoint")
+        _refuse(diagnostics, codes.STREAM_WITHOUT_CHECKPOINT, why, "checkpoint")
     if attributes["mode"] == "batch" and attributes["checkpoint"] is not None:
-        _refuse(diagnostics, "FIK036", "A batch job has no checkpoint", "Remove the attribute, or make the job a stream.", "checkpoint")
+        _refuse(diagnostics, codes.BATCH_WITH_CHECKPOINT, "Remove the attribute, or make the job a stream.", "checkpoint")
 
 
 def _inputs_fit_mode(attributes: Attributes, diagnostics: Diagnostics) -> None:
     kinds = {name: item["kind"] for name, item in attributes["inputs"].items()}
     if attributes["mode"] == "stream":
         if "stream" not in kinds.values():
-            why = 'Give it an input with stream = stream.NAME, or write mode = "batch".'
-            _refuse(diagnostics, "FIK037", "A streaming job reads at least one stream", why, "mode")
+            why = 'A streaming job reads at least one stream. Give it an input with stream = stream.NAME, or write mode = "batch".'
+            _refuse(diagnostics, codes.STREAM_WITHOUT_STREAM, why, "mode")
         for name in (name for name, kind in kinds.items() if kind == "files"):
-            why = "Declare a stream block with files for new files, or a batch job that fills a table from them."
-            diagnostics.error("FIK037", "A streaming job can not read plain files", why, attribute=("input", name, "files"))
+            why = f"Input {name} has files. Declare a stream block with files for new files, or a batch job that fills a table from them."
+            diagnostics.error(codes.STREAM_READS_PLAIN_FILES, why, attribute=("input", name, "files"))
     elif attributes["mode"] == "batch":
         for name in (name for name, kind in kinds.items() if kind == "stream"):
-            why = 'Read a table or files, or write mode = "stream" with trigger = { available_now = true }.'
-            diagnostics.error("FIK037", "A batch job can not read a stream", why, attribute=("input", name, "stream"))
+            why = f'Input {name} is a stream. Read a table or files, or write mode = "stream" with trigger = {{ available_now = true }}.'
+            diagnostics.error(codes.BATCH_READS_STREAM, why, attribute=("input", name, "stream"))
 
 
 def _names_are_unique(attributes: Attributes, diagnostics: Diagnostics) -> None:
     inputs = {name.lower() for name in attributes["inputs"]}
     for name in attributes["steps"]:
         if name.lower() in inputs:
-            why = "Steps and inputs share their names: later steps could not say which one they mean. Rename the step."
-            diagnostics.error("FIK038", f"{name} is an input and a step", why, attribute=("step", name))
+            why = (
+                f"{name} is an input and a step. Steps and inputs share their names: later steps could not say which one they "
+                "mean. Rename the step."
+            )
+            diagnostics.error(codes.STEP_NAMED_AS_INPUT, why, attribute=("step", name))
 
 
 def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
@@ -98,24 +104,22 @@ def _names_are_known(attributes: Attributes, diagnostics: Diagnostics) -> None:
     for name, step in attributes["steps"].items():
         for relation in relations(step["sql"]) or ():
             if relation.lower() not in {item.lower() for item in known}:
-                diagnostics.error("FIK039", *_unknown(relation, name, known, everything), attribute=("step", name, "sql"))
+                diagnostics.error(codes.UNKNOWN_RELATION, _unknown(relation, name, known, everything), attribute=("step", name, "sql"))
         known.append(name)
     for name, output in attributes["outputs"].items():
         if output["from"].lower() not in {item.lower() for item in everything}:
-            why = f"There are {', '.join(everything)}.{did_you_mean(output['from'], everything)}"
-            diagnostics.error("FIK039", f'There is no step "{output["from"]}"', why, attribute=("output", name, "from"))
+            why = f'There is no step "{output["from"]}". There are {", ".join(everything)}.{did_you_mean(output["from"], everything)}'
+            diagnostics.error(codes.UNKNOWN_OUTPUT_SOURCE, why, attribute=("output", name, "from"))
 
 
-def _unknown(relation: str, step: str, known: list[str], everything: list[str]) -> tuple[str, str]:
-    summary = f'The step {step} reads "{relation}", which it can not see'
+def _unknown(relation: str, step: str, known: list[str], everything: list[str]) -> str:
+    what = f'The step {step} reads "{relation}", which it cannot see.'
     if "." in relation:
-        return (
-            summary,
-            f'A step reads inputs and earlier steps only. Declare input "{relation.split(".")[-1]}" {{ table = ... }} and read that.',
-        )
+        declare = f'Declare input "{relation.split(".")[-1]}" {{ table = ... }} and read that.'
+        return f"{what} A step reads inputs and earlier steps only. {declare}"
     if relation.lower() in {item.lower() for item in everything}:
-        return summary, "It is this step itself or a later one. Steps see inputs and the steps above them: move it up."
-    return summary, f"It can read {', '.join(known)}.{did_you_mean(relation, known)}"
+        return f"{what} It is this step itself or a later one. Steps see inputs and the steps above them: move it up."
+    return f"{what} It can read {', '.join(known)}.{did_you_mean(relation, known)}"
 
 
 def check_columns(attributes: Attributes, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics) -> None:
@@ -125,7 +129,9 @@ def check_columns(attributes: Attributes, inputs: Mapping[str, Sequence[str] | N
         for item in unknown_columns(step["sql"], known) if step["sql"] else ():
             why = f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
             diagnostics.error(
-                "FIK158", f'There is no column "{item.name}" in what the step {name} reads', why, attribute=("step", name, "sql")
+                codes.COLUMN_UNKNOWN,
+                f'There is no column "{item.name}" in what the step {name} reads. {why}',
+                attribute=("step", name, "sql"),
             )
         known[name.lower()] = columns_given(step["sql"], known) if step["sql"] else None
 
@@ -136,19 +142,19 @@ def _modes_fit(attributes: Attributes, diagnostics: Diagnostics) -> None:
         at = ("output", name, "mode")
         match attributes["mode"], output["mode"]:
             case _, "merge" if not (output["merge"] and output["merge"]["on"]):
-                why = 'Say which columns tell rows apart: merge = { on = ["id"] }.'
-                diagnostics.error("FIK040", "merge needs keys", why, attribute=at)
+                why = f'Output {name} does not say which columns identify a row. Write merge = {{ on = ["id"] }}.'
+                diagnostics.error(codes.MERGE_WITHOUT_KEYS, why, attribute=at)
             case _, mode if mode != "merge" and output["merge"]:
-                why = 'Its keys count with mode = "merge" only. Write that, or remove merge.'
-                diagnostics.error("FIK040", f"merge is given and the mode is {mode}", why, attribute=("output", name, "merge"))
+                why = f'The mode of output {name} is {mode}, and merge has an effect with mode = "merge" only. Write that, or remove merge.'
+                diagnostics.error(codes.MERGE_IN_OTHER_MODE, why, attribute=("output", name, "merge"))
             case _, "update":
                 why = 'Iceberg\'s streaming writer knows append and complete only. To keep one row for each key write mode = "merge".'
-                diagnostics.error("FIK040", "Iceberg tables can not be written in update mode", why, attribute=at)
+                diagnostics.error(codes.UPDATE_MODE_UNSUPPORTED, why, attribute=at)
             case "batch", "complete":
-                diagnostics.error("FIK040", "Only streams write in complete mode", 'Write mode = "overwrite".', attribute=at)
+                diagnostics.error(codes.COMPLETE_IN_BATCH, 'Only streams write in complete mode. Write mode = "overwrite".', attribute=at)
             case "stream", "complete" if not aggregates:
                 why = "complete writes a whole aggregate again and again; without GROUP BY there is none. Write append."
-                diagnostics.error("FIK040", "complete needs an aggregation", why, attribute=at)
+                diagnostics.error(codes.COMPLETE_WITHOUT_AGGREGATION, why, attribute=at)
             case _:
                 pass
 
@@ -157,13 +163,11 @@ def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> Non
     if not attributes["foreach_batch"]:
         return
     if attributes["mode"] != "stream":
-        _refuse(
-            diagnostics, "FIK045", "Only streams have micro-batches", "Remove foreach_batch: a batch job has one batch.", "foreach_batch"
-        )
+        _refuse(diagnostics, codes.FOREACH_BATCH_NOT_STREAMING, "Remove foreach_batch: a batch job has one batch.", "foreach_batch")
     modes = {output["mode"] for output in attributes["outputs"].values()}
     if "complete" in modes and len(modes) > 1:
         why = "One query feeds all outputs, and it gives either whole results (complete) or changes. Give them jobs of their own."
-        _refuse(diagnostics, "FIK045", "complete can not share a micro-batch with other modes", why, "foreach_batch")
+        _refuse(diagnostics, codes.COMPLETE_SHARES_BATCH, why, "foreach_batch")
 
 
 def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> None:
@@ -182,7 +186,7 @@ def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> 
             f"One query feeds all outputs, and {' and '.join(sorted(sources))} have no stream or step in common that everything comes "
             "through. Bring the streams together in one step, or give the outputs jobs of their own."
         )
-        _refuse(diagnostics, "FIK046", "The outputs have no step in common", why, "foreach_batch")
+        _refuse(diagnostics, codes.OUTPUTS_APART, why, "foreach_batch")
         return
     after = ways.after(trunk, sources)
     steps = {name: attributes["steps"][name] for name in attributes["step_order"] if name.lower() in after}
@@ -190,10 +194,10 @@ def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> 
     stateful |= {name for name, step in steps.items() if step["dedup"] or step["watermark"]}
     for name in (name for name in steps if name in stateful):
         why = (
-            f"It comes after {trunk}, where the ways to the outputs part, so that it runs on each micro-batch by itself: what it counts or "
-            "remembers would be of one batch and not of the stream. Move it before that, or give its output a job of its own."
+            f"The step {name} comes after {trunk}, where the ways to the outputs part, so that it runs on each micro-batch by itself: what "
+            "it counts or remembers would be of one batch and not of the stream. Move it before that, or give its output a job of its own."
         )
-        diagnostics.error("FIK047", f"The step {name} keeps state after the outputs have parted", why, attribute=("step", name))
+        diagnostics.error(codes.STATE_AFTER_OUTPUTS_PART, why, attribute=("step", name))
 
 
 def _reads(attributes: Attributes) -> dict[str, list[str]] | None:
@@ -215,15 +219,20 @@ def _state_is_bounded(attributes: Attributes, diagnostics: Diagnostics) -> None:
     declare = 'Declare watermark = { column = "ts", delay = "10m" } on'
     for found in _state(attributes):
         at = ("step", found.step, "sql")
-        grows = f"The state of step {found.step} grows without bound ({found.kind})"
+        grows = f"The step {found.step} keeps state without bound ({found.kind}):"
         if found.kind is Stateful.AGGREGATION and appends and not marked:
-            why = f"No row would ever be certain to be complete, so none could be appended. {declare} the stream, and group by a window."
-            diagnostics.error("FIK041", "A streaming aggregation in append mode needs a watermark", why, attribute=at)
+            why = (
+                f"No group of step {found.step} would ever be known to be complete, so no row could be appended. {declare} the "
+                "stream, and group by a window."
+            )
+            diagnostics.error(codes.UNBOUNDED_AGGREGATION, why, attribute=at)
         elif found.kind is Stateful.DISTINCT and not marked:
-            diagnostics.warning("FIK042", grows, f"Spark keeps each row that it has seen, without end. {declare} the stream.", attribute=at)
+            diagnostics.warning(
+                codes.UNBOUNDED_STATE, f"{grows} Spark keeps each row that it has seen. {declare} the stream.", attribute=at
+            )
         elif found.kind is Stateful.JOIN and not all_marked:
-            why = f"Spark keeps every row of both streams, without end. {declare} each of them, and join within a range of these columns."
-            diagnostics.warning("FIK042", grows, why, attribute=at)
+            why = f"{grows} Spark keeps every row of both streams. {declare} each of them, and join within a range of these columns."
+            diagnostics.warning(codes.UNBOUNDED_STATE, why, attribute=at)
 
 
 def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> None:
@@ -232,8 +241,7 @@ def _state_is_repeatable(attributes: Attributes, diagnostics: Diagnostics) -> No
     for name, step in attributes["steps"].items():
         for found in dict.fromkeys(_RANDOM.findall(step["sql"].lower())):
             diagnostics.warning(
-                "FIK145",
-                "A random function in a job that keeps state",
+                codes.RANDOM_IN_STATE,
                 f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a crash has other values. A table "
                 "that has the batch already keeps the first ones, and the state holds the second. Compute such values at the source.",
                 attribute=("step", name, "sql"),
@@ -260,12 +268,14 @@ def _all_have_watermarks(attributes: Attributes) -> bool:
 def _processing_time(value: Data, diagnostics: Diagnostics) -> Attributes:
     milliseconds = parse_duration(value) if isinstance(value, str) else None
     if milliseconds is None and value is not UNKNOWN:
-        _refuse(diagnostics, "FIK013", f"{value!r} is no duration", 'Write for example { processing_time = "30s" }.', "trigger")
+        _refuse(
+            diagnostics, codes.INVALID_DURATION, f'{value!r} is not a duration. Write for example {{ processing_time = "30s" }}.', "trigger"
+        )
     return {"kind": "processing_time", "interval_ms": milliseconds}
 
 
-def _refuse(diagnostics: Diagnostics, code: str, summary: str, why: str, attribute: str) -> None:
-    diagnostics.error(code, summary, why, attribute=(attribute,))
+def _refuse(diagnostics: Diagnostics, code: Code, why: str, attribute: str) -> None:
+    diagnostics.error(code, why, attribute=(attribute,))
 
 
 _RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (

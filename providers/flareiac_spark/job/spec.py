@@ -11,6 +11,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
+from flareiac_spark import codes
 from flareiac_spark.checkpoint.spec import ALL, conf_of
 from flareiac_spark.column_types import NotAType, normal_type
 from flareiac_spark.engine.spec import checked_conf
@@ -160,14 +161,14 @@ def _steps(declared: Attributes, diagnostics: Diagnostics) -> Attributes:
 def _one_way(name: str, step: Attributes, diagnostics: Diagnostics) -> None:
     sql, python = step.get("sql"), step.get("python")
     if sql is not None and python is not None:
-        why = "A step is a query or a function. Make a second step of one of them: it reads the first one by its name."
-        diagnostics.error("FIK031", f"The step {name} has SQL and a Python function", why, attribute=("step", name, "python"))
+        why = f"The step {name} has both. Make a second step of one of them: it reads the first one by its name."
+        diagnostics.error(codes.STEP_WITH_TWO_QUERIES, why, attribute=("step", name, "python"))
     elif python is UNKNOWN:
-        why = "It must be known when the plan is made."
-        diagnostics.error("FIK031", f"The function of step {name} is not known yet", why, attribute=("step", name, "python"))
+        why = f"The function of step {name} must be known while planning."
+        diagnostics.error(codes.STEP_FUNCTION_UNKNOWN, why, attribute=("step", name, "python"))
     elif python is None and not (isinstance(sql, str) and sql.strip()):
-        why = 'Write the query, sql = <<-SQL ... SQL, or python = "module:function". It must be known when the plan is made.'
-        diagnostics.error("FIK031", f"The step {name} has no query", why, attribute=("step", name))
+        why = f'Write the query of step {name}, sql = <<-SQL ... SQL, or python = "module:function". It must be known while planning.'
+        diagnostics.error(codes.STEP_WITHOUT_QUERY, why, attribute=("step", name))
 
 
 def _inputs(declared: Attributes, steps: Attributes, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
@@ -222,14 +223,14 @@ def _files_input(name: str, files: Attributes, references: References, project: 
         try:
             kind, required = normal_type(text)
         except NotAType as problem:
-            diagnostics.error("FIK012", f"The type of column {column} can not be read", str(problem), attribute=(*at, "columns", column))
+            diagnostics.error(codes.COLUMN_TYPE_OF_FILES, f"Column {column}: {problem}", attribute=(*at, "columns", column))
             continue
         columns.append({"name": column, "type": kind, "required": required})
     if not columns and files["format"] == "text":
         columns = [{"name": "value", "type": "string", "required": False}]
     if not columns:
-        why = 'Write columns = { name = "string" }, or column "name" { type = "string" } for each.'
-        diagnostics.error("FIK011", f"The input {name} needs its columns declared", why, attribute=at)
+        why = f'Input {name}: write columns = {{ name = "string" }}, or column "name" {{ type = "string" }} for each.'
+        diagnostics.error(codes.FILE_COLUMNS_MISSING, why, attribute=at)
     return {
         "kind": "files",
         "path": files_place(files["path"], (*at, "path"), project, diagnostics),
@@ -281,9 +282,9 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
     for name in sorted(set(own) & set(implied)):
         if own[name] != implied[name] and name != "spark.sql.streaming.minBatchesToRetain":
             diagnostics.error(
-                "FIK032",
-                f"{name} is set twice",
-                f"{checkpoint} asks for {implied[name]} and conf for {own[name]}. Keep the one in the checkpoint: it is pinned there.",
+                codes.SETTING_SET_TWICE,
+                f"{name}: {checkpoint} sets {implied[name]}, and conf sets {own[name]}. Keep the one in the checkpoint: it is pinned "
+                "there.",
                 attribute=("conf", name),
             )
     return dict(sorted({**implied, **own}.items()))
@@ -293,7 +294,7 @@ def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Attributes | None
     if not isinstance(dedup, dict):
         return None
     if not dedup.get("keys"):
-        diagnostics.error("FIK044", "dedup names no keys", 'Write for example dedup = { keys = ["id"] }.', attribute=at)
+        diagnostics.error(codes.DEDUP_WITHOUT_KEYS, 'Write for example dedup = { keys = ["id"] }.', attribute=at)
     within = dedup.get("within_watermark")
     return {"keys": list(dedup.get("keys") or ()), "within_watermark": True if within is None else within}
 
@@ -326,8 +327,8 @@ def _stability(stability: Data, diagnostics: Diagnostics) -> Attributes:
     given = stability if isinstance(stability, dict) else {}
     on_failure = given.get("on_failure") or "leave"
     if on_failure not in ("leave", "rollback") and on_failure is not UNKNOWN:
-        why = 'Write "leave" (it goes on trying) or "rollback" (to the last stable definition).'
-        diagnostics.error("FIK033", f"on_failure = {on_failure!r} is not known", why, attribute=("stability",))
+        why = f'There is no on_failure = {on_failure!r}. Write "leave" (it goes on trying) or "rollback" (to the last stable definition).'
+        diagnostics.error(codes.UNKNOWN_ON_FAILURE, why, attribute=("stability",))
     return {"within_ms": _duration(given.get("within"), "2m", "stability", diagnostics), "on_failure": on_failure}
 
 
@@ -335,5 +336,5 @@ def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics
     if text is not None and text is not UNKNOWN and (milliseconds := parse_duration(text)) is not None:
         return milliseconds
     if text is not None and text is not UNKNOWN:
-        diagnostics.error("FIK013", f"{text!r} is no duration", 'Write for example "90s" or "1h".', attribute=(attribute,))
+        diagnostics.error(codes.INVALID_DURATION, f'{text!r} is not a duration. Write for example "90s" or "1h".', attribute=(attribute,))
     return parse_duration(default) or 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark import codes
 from flareiac_spark.application import wait_for
 from flareiac_spark.control import ControlDirectory, JobStatus, Status
 from flareiac_spark.job.facts import ENDED
@@ -83,23 +84,23 @@ def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, 
 def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
     """Why a job did not become stable."""
     if cancelled:
-        found = error("FIK070", f"{address} was asked to start", "The apply was cancelled before it was stable.", address=address)
+        found = error(codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address)
         return replace(found, cancelled=True)
     if job is not None and job.phase == "failed":
         text = heart(job) or "The application gives no reason."
         kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
-        return error("FIK071", f"{address} failed", f"{text}\n{kind} Its log is {log}.".replace("\n Its", "\nIts"), address=address)
+        return error(codes.JOB_FAILED, f"{address}: {text}\n{kind} Its log is {log}.".replace("\n Its", "\nIts"), address=address)
     said = f" Its last error: {heart(job)}." if heart(job) else ""
     return error(
-        "FIK072",
-        f"{address} is not stable after {within_ms / 1000:.0f} s",
-        f"It was started and has committed no batch yet.{said} Raise stability = {{ within = ... }} if it needs longer. Its log is {log}.",
+        codes.JOB_NOT_STABLE,
+        f"{address} was started and has committed no batch after {within_ms / 1000:.0f} s.{said} "
+        f"Raise stability = {{ within = ... }} if it needs longer. Its log is {log}.",
         address=address,
     )
 
 
 def still_running(address: str, seconds: float, cancelled: bool) -> Diagnostic:
     """Why a job counts as running although it was asked to stop."""
-    why = "The command was cancelled before it had stopped." if cancelled else f"Its application has not said so after {seconds:.0f} s."
+    why = f"The command was cancelled before {address} had stopped." if cancelled else f"{address} did not stop within {seconds:.0f} s."
     detail = f"{why} It stops when its batch has ended and its application lives; nothing that needs it stopped was done. Apply again then."
-    return replace(error("FIK076", f"{address} was asked to stop", detail, address=address), cancelled=cancelled)
+    return replace(error(codes.JOB_NOT_STOPPED, detail, address=address), cancelled=cancelled)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from flareiac.kernel.data import Reference, digest
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.maintenance import Performed, PerformRequest, encode_work
+from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
 from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
@@ -98,7 +99,7 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
     except Failure as failure:
         if _was_stopped(control):
             return Result(id=operation.id, status="failed", error=UNANSWERED)
-        if failure.diagnostics[0].code == "FIK803":
+        if failure.diagnostics[0].code == codes.APPLICATION_ENDED_UNANSWERED.id:
             raise Failure(trouble.application_ended(request, failure.diagnostics[0])) from failure
         raise
     if result is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac_spark import codes
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
@@ -45,11 +46,11 @@ def read_json(path: Path) -> Any:
 
 
 def not_writable(path: Path, trouble: OSError) -> Failure:
-    """The failure to raise when a file can not be written."""
+    """The failure to raise when a file cannot be written."""
     return Failure(
         error(
-            "FIK909",
-            f"Can not write {path}",
-            f"{trouble.strerror or trouble}. Make room or give write access, or set XDG_CACHE_HOME to a directory that can be written.",
+            codes.CACHE_NOT_WRITTEN,
+            f"{path}: {trouble.strerror or trouble}. Make room or give write access, or set XDG_CACHE_HOME to a directory that can "
+            "be written.",
         )
     )

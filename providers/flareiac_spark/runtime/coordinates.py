@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac_spark import codes
 
 _PART = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _COORDINATE = re.compile(rf"({_PART}):({_PART}):({_PART})")
@@ -38,9 +39,8 @@ def parse_coordinates(texts: tuple[str, ...]) -> tuple[Coordinate, ...]:
         raise Failure(
             *(
                 error(
-                    "FIK908",
-                    f'"{text}" is no Maven coordinate',
-                    'Write "group:artifact:version", such as "org.xerial:sqlite-jdbc:3.54.1.0".',
+                    codes.INVALID_COORDINATE,
+                    f'"{text}" is not a Maven coordinate. Write "group:artifact:version", such as "org.xerial:sqlite-jdbc:3.54.1.0".',
                 )
                 for text in wrong
             )

@@ -31,7 +31,7 @@ def _pyspark(packages: Sequence[str]) -> Check:
         return Check(name="pyspark", verdict=Verdict.FAIL, text="not installed", fix="pip install 'flareiac[spark]'")
     complaints = misfits(version, packages)
     if complaints:
-        text = "; ".join(item.summary for item in complaints)
+        text = "; ".join(dict.fromkeys(item.summary for item in complaints))
         return Check(name="pyspark", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in complaints))
     return Check(name="pyspark", verdict=Verdict.OK, text=version)
 
@@ -64,8 +64,8 @@ def _jars(project_root: Path, packages: Sequence[str], environment: Mapping[str,
     try:
         jars = locked_jars(project_root, packages, environment)
     except Failure as failure:
-        text = "; ".join(item.summary for item in failure.diagnostics)
-        return Check(name="jars", verdict=Verdict.FAIL, text=text, fix='Run "flareiac init".')
+        text = "; ".join(dict.fromkeys(item.summary for item in failure.diagnostics))
+        return Check(name="jars", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in failure.diagnostics))
     return Check(name="jars", verdict=Verdict.OK, text=f"{len(jars)} locked and in the cache")
 
 

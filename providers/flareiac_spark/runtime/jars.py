@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_spark import codes
 from flareiac_spark.runtime.cache import cache_directory, not_writable, read_json, write_atomically
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates
 from flareiac_spark.runtime.ivy import NotFetched, fetch_with_ivy
@@ -44,7 +45,7 @@ def locked_jars(project_root: Path, packages: Sequence[str], environment: Mappin
     coordinates = parse_coordinates(tuple(packages))
     locked = read_lock(project_root)
     if locked is None and coordinates:
-        raise Failure(error("FIK904", "The jars of this project are not locked yet", f'There is no {LOCK_FILE}. Run "flareiac init".'))
+        raise Failure(error(codes.JAR_NOT_LOCKED, f'There is no {LOCK_FILE}. Run "flareiac init".'))
     found = [_locked(coordinate, locked or {}, environment) for coordinate in coordinates]
     complaints = tuple(item for item in found if isinstance(item, Diagnostic))
     if complaints:
@@ -75,13 +76,15 @@ def sha256_of(path: Path) -> str:
 def _locked(coordinate: Coordinate, locked: Mapping[Coordinate, str], environment: Mapping[str, str]) -> Path | Diagnostic:
     path = jar_path(coordinate, environment)
     if coordinate not in locked:
-        return error("FIK904", f"{coordinate} is not in {LOCK_FILE}", 'The project needs a jar that was not locked. Run "flareiac init".')
+        return error(codes.JAR_NOT_LOCKED, f'{coordinate} is not in {LOCK_FILE}, and the project needs it. Run "flareiac init".')
     sha256 = _cached_sha256(path)
     if sha256 is None:
-        return error("FIK904", f"{coordinate} is not in the cache", f'{path} is missing. Run "flareiac init".')
+        return error(codes.JAR_NOT_CACHED, f'{coordinate} is not in the cache: {path} is missing. Run "flareiac init".')
     if sha256 != locked[coordinate]:
-        detail = f'{path} has SHA-256 {sha256}, the lock file says {locked[coordinate]}. Run "flareiac init" to fetch it again.'
-        return error("FIK905", f"{coordinate} is not the locked jar", detail)
+        detail = (
+            f'{coordinate}: {path} has SHA-256 {sha256}, the lock file says {locked[coordinate]}. Run "flareiac init" to fetch it again.'
+        )
+        return error(codes.JAR_DIFFERS, detail)
     return path
 
 
@@ -123,10 +126,11 @@ def _kept(coordinate: Coordinate, into: Path, locked: Mapping[Coordinate, str], 
     sha256 = sha256_of(came)
     if locked.get(coordinate, sha256) != sha256:
         detail = (
-            f"The repository gave a file with SHA-256 {sha256}, {LOCK_FILE} says {locked[coordinate]}. Do not use it before you know "
+            f"{coordinate}: the repository gave a file with SHA-256 {sha256}, {LOCK_FILE} says {locked[coordinate]}. Do not use it "
+            "before you know "
             f"why it changed; if the new one is wanted, remove its block from {LOCK_FILE} and run init again."
         )
-        raise Failure(error("FIK905", f"{coordinate} is not the locked jar", detail))
+        raise Failure(error(codes.JAR_DIFFERS, detail))
     path = jar_path(coordinate, environment)
     path.parent.mkdir(parents=True, exist_ok=True)
     came.replace(path)
@@ -149,7 +153,7 @@ def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Ma
         "Behind a mirror set DEFAULT_ARTIFACT_REPOSITORY to its address; proxies and trust stores of Java go into SPARK_SUBMIT_OPTS "
         "(-Dhttps.proxyHost=..., -Djavax.net.ssl.trustStore=...)."
     )
-    raise Failure(error("FIK906", "The jars could not be fetched", detail))
+    raise Failure(error(codes.JARS_NOT_FETCHED, detail))
 
 
 def _empty(folder: Path) -> None:

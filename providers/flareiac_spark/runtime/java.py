@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_spark import codes
 from flareiac_spark.runtime.cache import cache_directory, read_json, write_atomically
 from flareiac_spark.runtime.versions import DEFAULT
 
@@ -75,8 +76,7 @@ def no_java(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> 
     wanted = " or ".join(map(str, majors))
     others = "; ".join(f"Java {java.major} in {java.home}" for java in found)
     return error(
-        "FIK901",
-        f"No Java {wanted} was found",
+        codes.JAVA_NOT_FOUND,
         f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places"
         + (f" and found only {others}. " if others else " and found none. ")
         + how_to_install(majors[0]),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac_spark import codes
 from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.jars import locked_jars
 from flareiac_spark.runtime.java import Java, require_java
@@ -42,7 +43,7 @@ def require_pyspark() -> str:
     version = installed_pyspark()
     if version is None:
         detail = "Jobs run on Spark, which is an extra. Install it with: pip install 'flareiac[spark]'."
-        raise Failure(error("FIK902", "pyspark is not installed", detail))
+        raise Failure(error(codes.PYSPARK_NOT_INSTALLED, detail))
     return version
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.sources import Source
+from flareiac_spark import codes
 from flareiac_spark.runtime.cache import write_atomically
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 
@@ -31,7 +32,7 @@ def read_lock(project_root: Path) -> Mapping[Coordinate, str] | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as trouble:
-        raise Failure(error("FIK907", f"The lock file {path} can not be read", f"{trouble}. {_WAY_OUT}")) from trouble
+        raise Failure(error(codes.LOCK_FILE_UNREADABLE, f"{path}: {trouble}. {_WAY_OUT}")) from trouble
     return parse_lock(text)
 
 
@@ -55,7 +56,7 @@ def parse_lock(text: str) -> Mapping[Coordinate, str]:
         if match is None or coordinate is None or coordinate in hashes:
             end = source.text.find("\n", at)
             place = source.span(at, end if end >= 0 else len(source.text))
-            raise Failure(error("FIK907", "The lock file is damaged", f"This is no jar block with a SHA-256. {_WAY_OUT}", subject=place))
+            raise Failure(error(codes.LOCK_FILE_UNREADABLE, f"This is not a jar block with a SHA-256. {_WAY_OUT}", subject=place))
         hashes[coordinate] = match.group(2)
         at = _skip_blank(source.text, match.end())
     return hashes

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark import codes
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 
 
@@ -61,16 +62,19 @@ def misfits(spark_version: str, packages: Iterable[str], java_major: int | None 
         known = ", ".join(item.spark for item in FITS)
         return (
             error(
-                "FIK903",
-                f"Spark {spark_version} has no fitting Iceberg runtime",
-                f"FlareIaC runs Spark {known}. Install one that fits: pip install 'pyspark=={DEFAULT.spark}.*'.",
+                codes.VERSIONS_DO_NOT_FIT,
+                f"Spark {spark_version} has no fitting Iceberg runtime. FlareIaC runs Spark {known}. Install one that fits: pip "
+                f"install 'pyspark=={DEFAULT.spark}.*'.",
             ),
         )
     found: list[Diagnostic] = []
     if java_major is not None and java_major not in fit.java:
         wanted = " or ".join(map(str, fit.java))
         found.append(
-            error("FIK903", f"Spark {spark_version} does not run on Java {java_major}", f"Use Java {wanted}: set JAVA_HOME to one.")
+            error(
+                codes.VERSIONS_DO_NOT_FIT,
+                f"Spark {spark_version} does not run on Java {java_major}. Use Java {wanted}: set JAVA_HOME to one.",
+            )
         )
     for coordinate in filter(None, map(parse_coordinate, packages)):
         found.extend(_package_misfit(fit, spark_version, coordinate))
@@ -82,21 +86,21 @@ def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Ite
     if runtime is not None:
         if (coordinate.group, coordinate.artifact) != fit.runtime:
             yield error(
-                "FIK903",
-                f"{coordinate} is made for Spark {runtime.group(1)} with Scala {runtime.group(2)}, and Spark {spark_version} is installed",
+                codes.VERSIONS_DO_NOT_FIT,
+                f"{coordinate} is made for Spark {runtime.group(1)} with Scala {runtime.group(2)}, and Spark {spark_version} is installed. "
                 f"Use {':'.join(fit.runtime)}:{fit.default}.",
             )
         elif minor(coordinate.version) not in fit.iceberg:
             yield error(
-                "FIK903",
-                f"Iceberg {coordinate.version} is not known to work with Spark {spark_version}",
+                codes.VERSIONS_DO_NOT_FIT,
+                f"Iceberg {coordinate.version} is not known to work with Spark {spark_version}. "
                 f"Known to work: {', '.join(fit.iceberg)}. Use {':'.join(fit.runtime)}:{fit.default}.",
             )
         return
     scala = re.search(r"_(2\.1[0-9])$", coordinate.artifact)
     if scala is not None and scala.group(1) != fit.scala:
         yield error(
-            "FIK903",
-            f"{coordinate} is made for Scala {scala.group(1)}, and Spark {spark_version} uses Scala {fit.scala}",
+            codes.VERSIONS_DO_NOT_FIT,
+            f"{coordinate} is made for Scala {scala.group(1)}, and Spark {spark_version} uses Scala {fit.scala}. "
             f"Use the artifact that ends in _{fit.scala}.",
         )

@@ -10,6 +10,7 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
+from flareiac_spark import codes
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
 from flareiac_spark.places import folder_of_pattern, recorded_place
 
@@ -47,7 +48,7 @@ def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",))
         try:
             kind, required = normal_type(column["type"]) if column["type"] is not UNKNOWN else ("string", False)
         except NotAType as problem:
-            diagnostics.error("FIK012", f"The type of column {name} can not be read", str(problem), attribute=(*at, name, "type"))
+            diagnostics.error(codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type"))
             continue
         found.append({"name": name, "type": kind, "required": required})
     return found
@@ -61,14 +62,15 @@ def watermark_of(watermark: Data, columns: list[str] | None, at: Path, diagnosti
     milliseconds = parse_duration(delay) if isinstance(delay, str) else None
     if milliseconds is None:
         diagnostics.error(
-            "FIK013", f"{delay!r} is not a delay", 'Write a whole number and a unit, such as "10m": how late a row may come.', attribute=at
+            codes.INVALID_DURATION,
+            f'{delay!r} is not a delay. Write a whole number and a unit, such as "10m": how late a row may come.',
+            attribute=at,
         )
         return None
     if columns is not None and column not in columns:
         diagnostics.error(
-            "FIK013",
-            f"There is no column {column!r} for the watermark",
-            f"The columns are {', '.join(columns)}.{did_you_mean(str(column), columns)}",
+            codes.WATERMARK_COLUMN_UNKNOWN,
+            f"There is no column {column!r} for the watermark. The columns are {', '.join(columns)}.{did_you_mean(str(column), columns)}",
             attribute=at,
         )
         return None
@@ -90,7 +92,9 @@ def files_place(path: Data, at: Path, project: Project, diagnostics: Diagnostics
     place = recorded_place(str(path), project)
     if place is None:
         diagnostics.error(
-            "FIK014", f"{path!r} can not be read yet", "This version reads local or mounted folders: write a path.", attribute=at
+            codes.FILES_PATH_UNSUPPORTED,
+            f"{path!r} cannot be read yet. This version reads local or mounted folders: write a path.",
+            attribute=at,
         )
         return str(path)
     return place
@@ -103,7 +107,7 @@ def _source(
         return _files(files, declared, references, project, diagnostics)
     if declared:
         why = "Remove the column blocks: a table has its own columns, and a rate stream has timestamp and value."
-        diagnostics.error("FIK011", "Only a stream of files declares columns", why, attribute=("column",))
+        diagnostics.error(codes.COLUMNS_NOT_OF_FILES, why, attribute=("column",))
     if table := wanted.get("table"):
         return _table(table, diagnostics), table_columns(table["table"], references)
     return _rate(wanted.get("rate") or {}, diagnostics), [dict(column) for column in RATE_COLUMNS]
@@ -116,8 +120,7 @@ def _files(
         declared = [{"name": "value", "type": "string", "required": False}]
     if not declared:
         diagnostics.error(
-            "FIK011",
-            "A stream of files needs its columns declared",
+            codes.FILE_COLUMNS_MISSING,
             'Spark does not look into files to find out. Write column "name" { type = "..." } for each.',
             attribute=("files",),
         )
@@ -134,7 +137,7 @@ def _files(
 def _rate(rate: Attributes, diagnostics: Diagnostics) -> Attributes:
     ramp_up = rate.get("ramp_up")
     if ramp_up is not None and parse_duration(ramp_up) is None:
-        diagnostics.error("FIK013", f"{ramp_up!r} is no duration", 'Write for example "10s".', attribute=("rate", "ramp_up"))
+        diagnostics.error(codes.INVALID_DURATION, f'{ramp_up!r} is not a duration. Write for example "10s".', attribute=("rate", "ramp_up"))
     return {"kind": "rate", "rows_per_second": rate.get("rows_per_second") or 1, "ramp_up": ramp_up, "partitions": rate.get("partitions")}
 
 
@@ -142,9 +145,9 @@ def _table(table: Attributes, diagnostics: Diagnostics) -> Attributes:
     start = table.get("start_from") or "earliest"
     if start not in ("earliest", "oldest_snapshot", "latest") and not _is_time(start):
         diagnostics.error(
-            "FIK015",
-            f"{start!r} is no place to start from",
-            'Write "earliest", "oldest_snapshot", "latest" or a time with offset, such as "2026-01-31T00:00:00Z".',
+            codes.INVALID_START,
+            f'{start!r} is not a start. Write "earliest", "oldest_snapshot", "latest" or a time with offset, such as '
+            '"2026-01-31T00:00:00Z".',
             attribute=("table", "start_from"),
         )
     return {
@@ -171,10 +174,9 @@ def _check_bad_records(value: Data, diagnostics: Diagnostics) -> None:
         action = "quarantine"
     if action in (None, "fail", UNKNOWN):
         return
-    later = f"bad_records with action {action!r} is not supported yet" if action in _ACTIONS_LATER else f"There is no action {action!r}"
+    later = f"The action {action!r} is for a later version." if action in _ACTIONS_LATER else f"There is no action {action!r}."
     diagnostics.error(
-        "FIK016",
-        later,
-        'This version stops at a record that it can not read: write { action = "fail" } or leave it out.',
+        codes.BAD_RECORDS_UNSUPPORTED,
+        f'{later} This version stops at a record that it cannot read: write {{ action = "fail" }} or leave it out.',
         attribute=("bad_records",),
     )
