@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypedDict, Unpack, overload
+from typing import TypedDict, Unpack
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.paths import Path
@@ -73,29 +73,14 @@ class Place(TypedDict, total=False):
     hide_source: bool
 
 
-@overload
-def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
-@overload
-def error(code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
-def error(code: Code | str, *texts: str, **place: Unpack[Place]) -> Diagnostic:
+def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:
     """An error: its code, and a detail that says what is wrong, why, and what to do."""
-    return _diagnostic(Severity.ERROR, code, texts, place)
+    return Diagnostic(code=code.id, summary=code.title, detail=detail, **place)
 
 
-@overload
-def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
-@overload
-def warning(code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic: ...
-def warning(code: Code | str, *texts: str, **place: Unpack[Place]) -> Diagnostic:
+def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:
     """A warning: its code, and a detail that says what is wrong, why, and what to do."""
-    return _diagnostic(Severity.WARNING, code, texts, place)
-
-
-def _diagnostic(severity: Severity, code: Code | str, texts: tuple[str, ...], place: "Place") -> Diagnostic:
-    if isinstance(code, Code):
-        return Diagnostic(code=code.id, severity=severity, summary=code.title, detail="".join(texts), **place)
-    summary, detail = (*texts, "")[:2]
-    return Diagnostic(code=code, severity=severity, summary=summary, detail=detail, **place)
+    return Diagnostic(code=code.id, severity=Severity.WARNING, summary=code.title, detail=detail, **place)
 
 
 @dataclass(slots=True)
@@ -114,19 +99,11 @@ class Diagnostics:
         for item in items:
             self.add(item)
 
-    @overload
-    def error(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None: ...
-    @overload
-    def error(self, code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> None: ...
-    def error(self, code: Code | str, *texts: str, **place: Unpack[Place]) -> None:
-        self.add(_diagnostic(Severity.ERROR, code, texts, place))
+    def error(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None:
+        self.add(error(code, detail, **place))
 
-    @overload
-    def warning(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None: ...
-    @overload
-    def warning(self, code: str, summary: str, detail: str = "", /, **place: Unpack[Place]) -> None: ...
-    def warning(self, code: Code | str, *texts: str, **place: Unpack[Place]) -> None:
-        self.add(_diagnostic(Severity.WARNING, code, texts, place))
+    def warning(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None:
+        self.add(warning(code, detail, **place))
 
     @property
     def has_errors(self) -> bool:
