@@ -93,7 +93,7 @@ def test_code_that_changes_after_its_plan_is_not_applied(project: Project) -> No
     project.run("plan", "-out=later.plan")
     write(project, texts=TEXTS.replace("suffix\n", "'2'\n"))
     told = project.run("apply", "later.plan", code=1)
-    assert "changed since the plan was made" in told.err
+    assert "changed after the plan was made" in told.err
     project.apply()
     project.land(3)
     project.expect_rides("scored")

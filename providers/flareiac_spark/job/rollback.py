@@ -100,7 +100,7 @@ def left(address: str, why: str) -> Diagnostic:
     """Said when the new definition is left as it is."""
     return warning(
         codes.PREVIOUS_DEFINITION_NOT_RESTORED,
-        f'{address} has on_failure = "rollback", and nothing was rolled back: {why}. The new definition stays set to run.',
+        f'{address}: {why}. Nothing was rolled back (on_failure = "rollback"). The new definition stays set to run.',
         address=address,
     )
 

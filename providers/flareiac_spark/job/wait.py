@@ -89,7 +89,7 @@ def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool
     if job is not None and job.phase == "failed":
         text = heart(job) or "The application gives no reason."
         kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
-        return error(codes.JOB_FAILED, f"{address}: {text}\n{kind} Its log is {log}.".replace("\n Its", "\nIts"), address=address)
+        return error(codes.JOB_FAILED, f"{text}\n{kind} The log of {address} is {log}.".replace("\n The", "\nThe"), address=address)
     said = f" Its last error: {heart(job)}." if heart(job) else ""
     return error(
         codes.JOB_NOT_STABLE,
