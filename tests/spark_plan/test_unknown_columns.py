@@ -75,7 +75,7 @@ def test_a_guess_is_made(tmp_path: Path) -> None:
     found = loaded((LAKE + STATELESS).replace("SELECT id, region", "SELECT id, regoin"), tmp_path)
     (diagnostic,) = found.diagnostics
     assert (diagnostic.code, diagnostic.attribute) == ("FIK158", ("step", "clean", "sql"))
-    assert 'There is no column "regoin" in what the step clean reads' in diagnostic.summary
+    assert 'There is no column "regoin" in what the step clean reads' in diagnostic.detail
     assert 'Did you mean "region"?' in diagnostic.detail
 
 
