@@ -9,7 +9,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.lang.syntax import BlockNode, literal_text
 
-_CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d+(?:\.\d+){0,2})\s*\Z")
+_CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
 
 def check_settings(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:

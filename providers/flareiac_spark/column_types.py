@@ -169,6 +169,7 @@ def _decimal(tokens: _Tokens) -> str:
     tokens.expect(",")
     scale = tokens.take()
     tokens.expect(")")
-    if not (precision.isdigit() and scale.isdigit() and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
+    short = all(part.isdecimal() and len(part) < 10 for part in (precision, scale))
+    if not (short and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
         raise NotAType(f"decimal({precision},{scale}) is not possible: the precision is 1 to 38, the scale at most the precision.")
     return f"decimal({int(precision)},{int(scale)})"

@@ -11,7 +11,10 @@ from flareiac.lang.functions.json_text import json_text
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import Value, number_text
 
-_VERB: Final = re.compile(r"%(?P<flags>[-+# 0]*)(?P<width>\d+)?(?:\.(?P<precision>\d+)?)?(?:\[(?P<index>\d+)\])?(?P<verb>.)?", re.DOTALL)
+_NUMBER: Final = r"\d{1,18}"
+_VERB: Final = re.compile(
+    rf"%(?P<flags>[-+# 0]*)(?P<width>{_NUMBER})?(?:\.(?P<precision>{_NUMBER})?)?(?:\[(?P<index>{_NUMBER})\])?(?P<verb>.)?", re.DOTALL
+)
 _WIDEST: Final = 10_000
 
 

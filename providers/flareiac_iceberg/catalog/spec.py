@@ -141,8 +141,11 @@ def local_path(location: str) -> Path | None:
 
 
 def absolute_location(text: str, root: Path) -> str | None:
-    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme."""
-    parts = urlsplit(text)
+    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme or no URI."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # such as an opening bracket in the host that nothing closes
+        return None
     if parts.scheme in ("s3", "s3a", "s3n") and parts.netloc:
         return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
     if parts.scheme and parts.scheme != "file":

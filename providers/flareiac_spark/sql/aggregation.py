@@ -140,9 +140,10 @@ class _Gatherer:
                 self._key(child, items)
             return
         if isinstance(expression, exp.Literal):
-            if expression.is_string or not expression.name.isdigit() or not 0 < int(expression.name) <= len(items):
+            position = expression.name
+            if expression.is_string or not (position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(items)):
                 return  # a text groups nothing
-            expression = _bare(items[int(expression.name) - 1][1])
+            expression = _bare(items[int(position) - 1][1])
         elif isinstance(expression, exp.Column) and len(expression.parts) == 1:
             expression = self._by_alias(expression, items)
         resolved = self._resolver.resolve(expression)

@@ -154,7 +154,9 @@ def cast_type(written: str) -> str | None:
 
 
 def _number(written: str) -> str | None:
-    if written.isdigit():
+    if written.isdecimal():
+        if len(written) > 19:
+            return None
         return "int" if int(written) < 2**31 else "long" if int(written) < 2**63 else None
     return "double" if "e" in written.lower() else None
 
