@@ -62,7 +62,7 @@ class Conduct:
 
 @contextmanager
 def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[Lease]:
-    """Holds the state lock. Raises ``LockHeld`` when it could not be had, ``Failure`` when the store can not be written."""
+    """Holds the state lock. Raises ``LockHeld`` when it could not be had, ``Failure`` when the store cannot be written."""
 
     def waiting(info: LockInfo) -> None:
         emit(Note(message=f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."))

@@ -66,7 +66,7 @@ class Bench:
         return self._store
 
     def load_state(self) -> Loaded:
-        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it can not be read."""
+        """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read."""
         try:
             loaded = load_state(self.store, str(self.root))
         except Damaged as problem:

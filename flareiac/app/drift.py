@@ -25,7 +25,7 @@ class Found:
 
 
 def drift(bench: Bench, request: PlanRequest) -> Found:
-    """Compares what is recorded with what is there. Raises ``Failure`` when the state can not be read."""
+    """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read."""
     report = plan(bench, request)
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)

@@ -64,7 +64,7 @@ def import_one(bench: Bench, address: str, thing_id: str) -> Imported:
     if address in configuration.desired.resources:
         return _report(configuration, diagnostics, [_import_block(address, thing_id)], [address], ())
     if parsed.key is not None:
-        why = "Its block must be there, with count or for_each: import can not guess how its instances are made."
+        why = "Its block must be there, with count or for_each: import cannot guess how its instances are made."
         raise Failure(
             error(
                 codes.IMPORT_TARGET_NOT_DECLARED,

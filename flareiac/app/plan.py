@@ -60,7 +60,7 @@ class PlanReport:
 
 
 def plan(bench: Bench, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
-    """Plans. Raises ``Failure`` when the state can not be read."""
+    """Plans. Raises ``Failure`` when the state cannot be read."""
     diagnostics = Diagnostics()
     loaded = _resumed(bench, loaded or bench.load_state(), request, diagnostics)
     alone = request.refresh is Refresh.NONE or request.options.destroy  # letting go of everything must not need what others own

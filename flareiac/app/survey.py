@@ -15,7 +15,7 @@ from flareiac.sdk.provider import Surveying, SurveyRequest
 
 
 def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
-    """What ``Surveying.survey`` tells, by address; ``trouble`` alone, a sentence, where it can not be told."""
+    """What ``Surveying.survey`` tells, by address; ``trouble`` alone, a sentence, where it cannot be told."""
     known = known_figures(snapshot.lineage, bench.project.workspace)
     asked: list[tuple[Surveying, SurveyRequest]] = []
     for address, record in sorted(snapshot.resources.items()):
@@ -44,7 +44,7 @@ def _answers(bench: Bench, asked: list[tuple[Surveying, SurveyRequest]]) -> Mapp
                 found[address] = {"trouble": failure.diagnostics[0].line}
             except FutureTimeout:
                 found[address] = {"trouble": silence(address, TIMEOUT).detail}
-            except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others
+            except Exception as bug:  # noqa: BLE001 - one resource that cannot be read must not hide what is known of the others
                 found[address] = {"trouble": breakdown(address, bug).detail}
         return found
     finally:

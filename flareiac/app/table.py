@@ -177,7 +177,7 @@ def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
             )
         else:
             yield (
-                f"{holder} can not start if it has read later snapshots than that one: Spark does not find its place then. Its checkpoint "
+                f"{holder} cannot start if it has read later snapshots than that one: Spark does not find its place then. Its checkpoint "
                 "needs a new generation"
             )
 

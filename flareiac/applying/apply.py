@@ -211,7 +211,7 @@ def _overtaken(plan: Plan, snapshot: Snapshot) -> Moved:
 
 
 def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Moved, ...] | Diagnostic:
-    """What moved; or why something can not be looked at, in which case nothing is known and nothing may be done."""
+    """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be done."""
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     identities = _identities(snapshot)

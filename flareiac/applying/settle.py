@@ -30,7 +30,7 @@ def settle(
 ) -> frozenset[str]:
     """Gives every open intent a result: what is there is recorded; what left no trace is as if it had never been asked.
 
-    Returns the ids of the operations that had been done. Raises ``Failure`` where that can not be found out now; they stay open.
+    Returns the ids of the operations that had been done. Raises ``Failure`` where that cannot be found out now; they stay open.
     """
     done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
@@ -65,7 +65,7 @@ class Foreseen:
 def foresee(
     interrupted: Interrupted, snapshot: Snapshot, driver: Callable[[str, str], Driver], types: Mapping[str, ResourceType]
 ) -> Foreseen:
-    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that can not be found out."""
+    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that cannot be found out."""
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     done: list[tuple[str, str]] = []
     for operation_id, intent in interrupted.open.items():

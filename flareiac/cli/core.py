@@ -151,7 +151,7 @@ def apply(
     wrong = [name for name, value in planning.items() if value is not None] + (["-refresh"] if refresh != "changed" else [])
     wrong += ["-maintenance"] if maintenance != "include" else []
     if wrong:
-        raise typer.BadParameter(f"{', '.join(wrong)} can not be used with a saved plan: everything was decided when it was made.")
+        raise typer.BadParameter(f"{', '.join(wrong)} cannot be used with a saved plan: everything was decided when it was made.")
     return _apply_saved(file, parallelism, on_error, auto_approve=auto_approve, as_json=as_json)
 
 

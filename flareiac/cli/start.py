@@ -56,7 +56,7 @@ def new(directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
         root.mkdir(parents=True, exist_ok=True)
         target.write_text(_PROJECT, encoding="utf-8")
     except OSError as trouble:
-        terminal.say(f"Error: {target} can not be written: {trouble.strerror}.")
+        terminal.say(f"Error: {target} cannot be written: {trouble.strerror}.")
         return ExitCode.ERROR
     where = "" if root == terminal.CURRENT.root else f" -chdir={directory}"
     terminal.out(f"Wrote {target}.\nNext: flareiac{where} init, then plan and apply.")

@@ -259,7 +259,7 @@ def _broken(evaluation: _Evaluation, node: str) -> bool:
 
 
 def _look_through(evaluation: _Evaluation, node: str) -> None:
-    """Reports what is wrong in a block beside the references that it can not be evaluated for."""
+    """Reports what is wrong in a block beside the references that it cannot be evaluated for."""
     block = evaluation.module.resources[node]
     if block.body.attribute("count") is None and block.body.attribute("for_each") is None:
         decode_body(

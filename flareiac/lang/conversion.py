@@ -38,7 +38,7 @@ from flareiac.lang.values import (
 
 
 class ConversionError(Exception):
-    """A value can not become what is wanted; ``path`` is where inside the value, ``message`` a clause without a full stop."""
+    """A value cannot become what is wanted; ``path`` is where inside the value, ``message`` a clause without a full stop."""
 
     def __init__(self, message: str, path: Path = ()) -> None:
         super().__init__(f"{render_path(path)}: {message}" if path else message)

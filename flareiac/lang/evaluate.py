@@ -386,7 +386,7 @@ class Evaluator:
         return text if isinstance(text, str) else None
 
     def for_items(self, expr: ForTuple | ForObject | TemplateFor) -> tuple[Value, Iterator[tuple[Value, Value]] | None]:
-        """The collection, and its keys and values; None where it is unknown or can not be gone through (and that is reported)."""
+        """The collection, and its keys and values; None where it is unknown or cannot be gone through (and that is reported)."""
         source = self.value(expr.collection)
         match source.raw:
             case None:

@@ -11,7 +11,7 @@ from flareiac.lang.values import NUMBERS, Value, contains_sensitive, same, unkno
 
 
 class OperatorError(Exception):
-    """The operands can not be used; ``side`` is ``left``, ``right`` or empty."""
+    """The operands cannot be used; ``side`` is ``left``, ``right`` or empty."""
 
     def __init__(self, message: str, side: str = "") -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class OperatorError(Exception):
 
 def _divide(left: Decimal, right: Decimal) -> Decimal:
     if right == 0:
-        raise OperatorError("A number can not be divided by zero.", "right")
+        raise OperatorError("A number cannot be divided by zero.", "right")
     return NUMBERS.divide(left, right)
 
 

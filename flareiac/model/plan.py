@@ -151,7 +151,7 @@ class Plan:
 
     @property
     def blocked(self) -> tuple[PlannedResource, ...]:
-        """The resources that can not be applied as written."""
+        """The resources that cannot be applied as written."""
         return tuple(item for item in self.resources if item.proposal.blockers)
 
     @property

@@ -175,7 +175,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 
 
 def decode_snapshot(content: bytes, where: str) -> Snapshot:
-    """The inverse of ``encode_snapshot``. Raises ``Damaged`` for what this version can not understand."""
+    """The inverse of ``encode_snapshot``. Raises ``Damaged`` for what this version cannot understand."""
     try:
         document = read_json(content)
         version = document["format_version"]

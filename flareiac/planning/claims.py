@@ -58,7 +58,7 @@ def awake(claims: Iterable[Claim], proposals: Mapping[str, Proposal]) -> tuple[C
 def recorded_claims(
     address: str, record: ResourceRecord, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
 ) -> tuple[Claim, ...]:
-    """The claims of one recorded definition. A record that its type can not read (edited by hand) is a ``Failure``, never a guess."""
+    """The claims of one recorded definition. A record that its type cannot read (edited by hand) is a ``Failure``, never a guess."""
     try:
         return types[record.type].claims(address, record.attributes, references)
     except Failure:

@@ -40,7 +40,7 @@ def holds(
     former: Mapping[str, Observation] | None = None,
     coming: Iterable[PlannedResource] = (),
 ) -> dict[str, tuple[Hold, ...]]:
-    """What every recorded resource needs of others, by subject. Of one that can not be read it is unknown what, so nothing may go.
+    """What every recorded resource needs of others, by subject. Of one that cannot be read it is unknown what, so nothing may go.
 
     ``references`` are those of each recorded address. ``former``: what was observed of those that left the state, and for which another
     resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what the plan makes.

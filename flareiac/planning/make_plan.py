@@ -164,7 +164,7 @@ def _left_out(address: str, why: str) -> Diagnostic:
 
 
 def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Options) -> list[Diagnostic]:
-    """Of what can not be planned. Maintenance alone goes on without it, and of what is not maintained it says nothing."""
+    """Of what cannot be planned. Maintenance alone goes on without it, and of what is not maintained it says nothing."""
     if options.maintenance is not Maintenance.ONLY:
         return [item.diagnostic for item in unplanned]
     found: list[Diagnostic] = []
@@ -208,7 +208,7 @@ def _selected(
     options: Options,
     running: tuple[Claim, ...],
 ) -> Collection[str]:
-    """The addresses that the command line is about, with all that they can not do without."""
+    """The addresses that the command line is about, with all that they cannot do without."""
     everything = [*planned, *unplanned]
     if not options.targets and not options.exclude:
         return everything
@@ -224,9 +224,9 @@ def _selected(
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
-    """What each resource can not do without: what it refers to where it is made, what refers to it where it is removed.
+    """What each resource cannot do without: what it refers to where it is made, what refers to it where it is removed.
 
-    A change that a running query must stop for can not do without that query either (added by the caller).
+    A change that a running query must stop for cannot do without that query either (added by the caller).
     """
     found: dict[str, list[str]] = {address: [] for address in planned}
     for address, item in planned.items():

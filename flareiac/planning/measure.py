@@ -41,7 +41,7 @@ def measure(
                 troubles.extend(_unmeasured(address, item) for item in failure.diagnostics)
             except FutureTimeout:
                 troubles.append(_unmeasured(address, silence(address, timeout)))
-            except Exception as bug:  # noqa: BLE001 - one table that can not be measured must not hide what is due of the others
+            except Exception as bug:  # noqa: BLE001 - one table that cannot be measured must not hide what is due of the others
                 troubles.append(_unmeasured(address, breakdown(address, bug)))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -50,7 +50,7 @@ def measure(
 
 def _measured(item: Measurement, driver: Callable[[str, str], Driver]) -> Attributes:
     found = driver(item.provider, item.type)
-    assert isinstance(found, Measuring), f"{item.type} has a maintainer, and its driver can not measure"
+    assert isinstance(found, Measuring), f"{item.type} has a maintainer, and its driver cannot measure"
     return found.measure(item.request)
 
 

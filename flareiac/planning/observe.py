@@ -56,7 +56,7 @@ def _read_all(
             yield address, Unreadable(diagnostic=failure.diagnostics[0].at(address=address))
         except FutureTimeout:
             yield address, Unreadable(diagnostic=silence(address, timeout))
-        except Exception as bug:  # noqa: BLE001 - one resource that can not be read must not hide what is known of the others
+        except Exception as bug:  # noqa: BLE001 - one resource that cannot be read must not hide what is known of the others
             yield address, Unreadable(diagnostic=breakdown(address, bug))
 
 

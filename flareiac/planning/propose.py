@@ -88,7 +88,7 @@ class Unplanned:
 
 
 def propose(context: Context, diagnostics: Diagnostics) -> tuple[dict[str, PlannedResource], dict[str, Unplanned]]:
-    """Each case as a planned resource, or as one that can not be planned: unreadable, or hanging on what is."""
+    """Each case as a planned resource, or as one that cannot be planned: unreadable, or hanging on what is."""
     planned: dict[str, PlannedResource] = {}
     unplanned = {address: Unplanned(address=address, diagnostic=item) for address, item in context.desired.unread.items()}
     hidden = _hidden(context.desired)

@@ -16,7 +16,7 @@ _RANKS: Final = {
 _WORDS: Final = {
     Reaction.RESTARTS: "restarts after this",
     Reaction.STOPS_FIRST: "stops before this and starts after it",
-    Reaction.CAN_NOT: "can not go on after this",
+    Reaction.CAN_NOT: "cannot go on after this",
 }
 _AT_REMOVAL: Final = {**_WORDS, Reaction.STOPS_FIRST: "stops before this"}
 _REMOVED: Final = (Action.DELETE, Action.FORGET)

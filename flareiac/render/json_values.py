@@ -1,4 +1,4 @@
-"""Plain data in the shapes of Terraform's JSON: values without what JSON can not say, and masks that tell where that was."""
+"""Plain data in the shapes of Terraform's JSON: values without what JSON cannot say, and masks that tell where that was."""
 
 from collections.abc import Sequence
 

@@ -139,7 +139,7 @@ def _due_alone(due: int) -> str:
 def _last_line(plan: Plan, look: Look) -> str:
     partial = "\nThis plan is partial: targets or exclusions left resources out." if plan.targeted else ""
     if plan.errored:
-        return look.style.strong("Planning failed: this plan has errors and can not be applied.") + partial
+        return look.style.strong("Planning failed: this plan has errors and cannot be applied.") + partial
     found = counts(plan)
     nothing = not plan.changes and not plan.output_changes and not found.blocked
     if not nothing:

@@ -54,7 +54,7 @@ def entries(resources: Sequence[PlannedResource], look: Look) -> list[list[str]]
 
 
 def blocked_entry(resource: PlannedResource, look: Look) -> list[str]:
-    """Why a resource can not be applied as written, each way out to paste, and what it was about to become."""
+    """Why a resource cannot be applied as written, each way out to paste, and what it was about to become."""
     lines = [f"  {look.style.strong(f'# {printable(resource.address)} is blocked')}"]
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))

@@ -15,7 +15,7 @@ _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
 def survey_text(surveys: Mapping[str, Attributes], *, now: float) -> str:
-    """One line a table, then what is wrong with those that can not be read. ``now`` is in UTC seconds. Empty without tables."""
+    """One line a table, then what is wrong with those that cannot be read. ``now`` is in UTC seconds. Empty without tables."""
     if not surveys:
         return ""
     cells = [_COLUMNS, *(_cells(address, found, now) for address, found in surveys.items())]

@@ -170,7 +170,7 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
         change["importing"] = {"id": resource.import_id or resource.address}
     blocked = bool(resource.proposal.blockers)
     change["flareiac"] = {"restart": resource.restarts, "blocked": blocked, "reasons": list(resource.proposal.reasons)}
-    told = "Blocked, can not be applied as written" if blocked else f"Plan to {action}"
+    told = "Blocked, cannot be applied as written" if blocked else f"Plan to {action}"
     return _line("info", f"{resource.address}: {told}", clock, {"type": "planned_change", "change": change})
 
 

@@ -91,7 +91,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """Why a resource can not be applied as written: what, why, and the lines to paste for each way out."""
+    """Why a resource cannot be applied as written: what, why, and the lines to paste for each way out."""
 
     code: str
     summary: str
@@ -141,7 +141,7 @@ class Claim:
     ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that readers can wait for it.
     ``tolerates``: what may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of rows that it
     reads, ``added columns`` of what it writes. ``columns`` (lower case): of a writer all that it gives; of a reader some that it
-    certainly reads. None where that can not be told. ``part``: which part of the subject is used, where it is not
+    certainly reads. None where that cannot be told. ``part``: which part of the subject is used, where it is not
     the main one (a table's branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
     that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run, None where that is not known.
     """
@@ -165,8 +165,8 @@ class Reaction(StrEnum):
     RUNS_ON = "runs on"
     RESTARTS = "restarts"
     STOPS_FIRST = "stops first"
-    CAN_NOT = "can not go on"
-    """It stops first, and can not start again on what it has kept of the old subject."""
+    CAN_NOT = "cannot go on"
+    """It stops first, and cannot start again on what it has kept of the old subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

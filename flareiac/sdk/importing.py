@@ -46,7 +46,7 @@ class Importable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A thing that was found and can not be adopted, or need not be."""
+    """A thing that was found and cannot be adopted, or need not be."""
 
     id: str
     why: str
@@ -70,5 +70,5 @@ class Importing(Protocol):
     """A session that can look for things that could be adopted."""
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
-        """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place can not be read or is not known."""
+        """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place cannot be read or is not known."""
         ...

@@ -89,7 +89,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """The system did not answer, or what it holds can not be read. Never the same as missing."""
+    """The system did not answer, or what it holds cannot be read. Never the same as missing."""
 
     diagnostic: Diagnostic
 

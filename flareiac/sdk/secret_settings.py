@@ -44,7 +44,7 @@ def is_secret(name: str) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that can not be understood is, if it
+    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that cannot be understood is, if it
     may be.
     """
     if any(is_secret(found.group(1)) for found in _JAVA_PROPERTY.finditer(text)):

@@ -56,7 +56,7 @@ def said(trouble: object) -> str:
     """What a client complains of; a header that it could not send, and would show, may be a secret."""
     text = str(trouble)
     shows = "header value" in text.lower()
-    return "a key, a token or a header has a line break, or another sign that can not be sent" if shows else text
+    return "a key, a token or a header has a line break, or another sign that cannot be sent" if shows else text
 
 
 def _of_variable(name: str) -> str:

@@ -59,7 +59,7 @@ class Conflict(Exception):
 
 
 class Damaged(Exception):
-    """What is stored can not be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where there is a better one
+    """What is stored cannot be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where there is a better one
     than to restore it."""
 
     def __init__(self, where: str, why: str, way_out: str = "") -> None:
@@ -81,7 +81,7 @@ class Lease(Protocol):
 
 
 class StateStore(Protocol):
-    """One workspace's state in one place. ``OSError`` and its kin mean that the place can not be reached or written."""
+    """One workspace's state in one place. ``OSError`` and its kin mean that the place cannot be reached or written."""
 
     def describe(self) -> str:
         """Where the state is, for people; never a secret."""
@@ -104,7 +104,7 @@ class StateStore(Protocol):
         ...
 
     def lock(self, operation: str, *, timeout: float, on_wait: Callable[[LockInfo], None]) -> Lease:
-        """Takes the lock; waits up to ``timeout`` seconds. Raises ``LockHeld``, or ``Failure`` when the lock can not be understood."""
+        """Takes the lock; waits up to ``timeout`` seconds. Raises ``LockHeld``, or ``Failure`` when the lock cannot be understood."""
         ...
 
     def lock_info(self) -> LockInfo | None:

@@ -228,7 +228,7 @@ class _Reader:
                 "timestamp_ntz for date and clock time without a zone."
             )
         if name in _LATER:
-            return f'The type "{name}" is of format version 3, and Spark or FlareIaC can not write it yet.'
+            return f'The type "{name}" is of format version 3, and Spark or FlareIaC cannot write it yet.'
         if not name:
             return f"{self.text!r} is not a type: it ends too early."
         known = ", ".join(sorted(PLAIN))

@@ -84,7 +84,7 @@ def _tokenize(text: str) -> Iterator[str]:
     while at < len(stripped):
         match = _TOKEN.match(stripped, at)
         if match is None:
-            raise NotAType(f"{text!r} is not a type: {stripped[at:].strip()!r} can not be read.")
+            raise NotAType(f"{text!r} is not a type: {stripped[at:].strip()!r} cannot be read.")
         yield match.group("name") or match.group("number") or match.group("mark")
         at = match.end()
 

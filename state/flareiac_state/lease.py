@@ -59,7 +59,7 @@ class LocalLease:
             yield
 
     def renew(self) -> None:
-        """Lengthens the lease. Raises ``LockLost``, or ``OSError`` when the file can not be written."""
+        """Lengthens the lease. Raises ``LockLost``, or ``OSError`` when the file cannot be written."""
         with self.fenced():
             self._record = _until(self._record, self._clock, self._terms)
             self._file.write(self._record)
@@ -68,7 +68,7 @@ class LocalLease:
     def release(self) -> None:
         """Gives the lock back; does nothing when it is already lost or given back.
 
-        Where that can not be written (a full disk) the lease runs out by itself, at the latest when this process ends.
+        Where that cannot be written (a full disk) the lease runs out by itself, at the latest when this process ends.
         """
         self._stop.set()
         if self._heart is not threading.current_thread():

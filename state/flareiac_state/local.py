@@ -33,14 +33,14 @@ class LocalBackend:
     name = "local"
 
     def open(self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]) -> "LocalStore":
-        """The store of one workspace; touches nothing yet. Raises ``Failure`` for settings it does not take and names it can not keep."""
+        """The store of one workspace; touches nothing yet. Raises ``Failure`` for settings it does not take and names it cannot keep."""
         unknown = sorted(name for name, value in settings.items() if value is not None)
         if unknown:
             detail = f'The state backend "local" takes no settings; remove "{unknown[0]}". The state is kept in .flareiac/state.'
             raise Failure(error(codes.UNKNOWN_BACKEND_SETTING, detail))
         if not _WORKSPACE.fullmatch(workspace):
             detail = (
-                f"{workspace!r} can not be kept as a directory. Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
+                f"{workspace!r} cannot be kept as a directory. Use letters, digits, and the characters - _ . (at most 90, no leading dot)."
             )
             raise Failure(error(codes.INVALID_WORKSPACE, detail))
         return LocalStore(Path(root) / ".flareiac" / "state" / workspace, environment=environment)

@@ -24,7 +24,7 @@ def this_process() -> ProcessIdentity:
 
 
 def is_gone(other: ProcessIdentity, last_sign: float) -> bool:
-    """Whether the process has certainly ended. False when this place can not know. ``last_sign``: when it wrote last, in UTC seconds."""
+    """Whether the process has certainly ended. False when this place cannot know. ``last_sign``: when it wrote last, in UTC seconds."""
     if not other.host.boot or not this_host().boot:
         return False
     match sight(other.host, last_sign):

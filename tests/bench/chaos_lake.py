@@ -160,7 +160,7 @@ class Lake:
         found.manage_snapshots().create_branch(snapshot.snapshot_id, BRANCH).commit()
 
     def content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
-        """What is in a table; None if it is as ``known``, or can not be right because it counts other than ``wanted`` rows (-1: any)."""
+        """What is in a table; None if it is as ``known``, or cannot be right because it counts other than ``wanted`` rows (-1: any)."""
         table = self.catalog.load_table(("demo", target.table))
         snapshot = table.snapshot_by_name(BRANCH) if target.branch else table.current_snapshot()
         if snapshot is None:

@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMeasured:
-    """A figure that this machine can not measure, and why."""
+    """A figure that this machine cannot measure, and why."""
 
     name: str
     reason: str

@@ -61,7 +61,7 @@ def test_a_killed_writer_is_undone(tmp_path: Path, commands: Shell, mode: str) -
     for words in (("plan", "-detailed-exitcode"), ("drift",)):
         done = commands.flareiac(*words)
         assert done.code == 0, done.text
-    assert "can not be read" not in commands.flareiac("doctor").text
+    assert "cannot be read" not in commands.flareiac("doctor").text
     assert _written(database) == before, "what only reads writes nothing"
 
     (tmp_path / "main.flare.hcl").write_text(MORE, encoding="utf-8")

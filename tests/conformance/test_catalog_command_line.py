@@ -103,7 +103,7 @@ def test_a_secret_that_is_missing_is_told_and_changes_nothing(project: Project) 
     (project.root / "database.secret").unlink()
     said = project.run("plan", "-refresh=full", code=1).err
     assert "FIX050" in said
-    assert "database.secret can not be read" in said
+    assert "database.secret cannot be read" in said
     (project.root / "database.secret").write_text(PASSWORD)
     project.plan(code=0)
 

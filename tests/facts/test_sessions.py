@@ -12,7 +12,7 @@ pytestmark = pytest.mark.jvm
 
 @fact("driver.session")
 def test_a_new_session_has_views_and_conf_of_its_own(lake: Lake) -> None:
-    """Each job gets one: its conf and views can not meet another's."""
+    """Each job gets one: its conf and views cannot meet another's."""
     other = lake.spark.newSession()
     lake.spark.conf.set("spark.sql.shuffle.partitions", "7")
     lake.spark.range(1).createOrReplaceTempView("mine")

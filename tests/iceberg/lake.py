@@ -147,7 +147,7 @@ class Lake:
         return self.session.driver(address.split(".")[0])
 
     def asked(self, request: ApplyRequest) -> Outcome:
-        """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that can not be told."""
+        """As an apply asks: what a driver did before it raised is settled. Raises ``Unsettled`` where that cannot be told."""
         verb = Verb.CREATE if request.action == Action.REPLACE else Verb(request.action)
         return asked(self.driver(request.address), verb, request, "iceberg")
 

@@ -177,7 +177,7 @@ def test_what_a_server_hides_does_not_stop_a_table_from_coming_back(tmp_path: Pa
             (note,) = refuse_elsewhere(connections, target, "a uuid", "s3://b/n/t")
         finally:
             connections.close()
-    assert "the namespace closed can not be listed" in note
+    assert "the namespace closed cannot be listed" in note
     assert note.endswith("and 1 more")
 
 

@@ -1,4 +1,4 @@
-"""No change leaves a table that engines can not load or write, and nothing in a table's past is forgotten."""
+"""No change leaves a table that engines cannot load or write, and nothing in a table's past is forgotten."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Columns that get a new name: inside lists and maps, one after another, and what can not be told apart."""
+"""Columns that get a new name: inside lists and maps, one after another, and what cannot be told apart."""
 
 from typing import Any
 

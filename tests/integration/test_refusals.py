@@ -67,10 +67,10 @@ def running(project: Project) -> Iterator[Project]:
 def test_sql_that_does_not_resolve_changes_nothing(own_project: Project) -> None:
     own_project.land(1)
     own_project.write(rides=rides("rides"))
-    own_project.edit("rides", ("SELECT id, city", "SELECT id, town AS city"))
+    own_project.edit("rides", ("SELECT id, city", "SELECT id, townof(city) AS city"))
     done = own_project.apply(code=1)
-    assert "town" in done.err
-    assert "UNRESOLVED_COLUMN" in done.err
+    assert "townof" in done.err
+    assert "UNRESOLVED_ROUTINE" in done.err
     assert "rides.flare.hcl" in done.err
     assert own_project.run("state", "list").out == ""
     assert not (own_project.root / "lake" / "warehouse").exists()
@@ -79,7 +79,7 @@ def test_sql_that_does_not_resolve_changes_nothing(own_project: Project) -> None
     saved = own_project.run("apply", "plan.json", code=1)
     assert "rides.flare.hcl" in saved.err
     assert own_project.run("state", "list").out == ""
-    own_project.edit("rides", ("SELECT id, town AS city", "SELECT id, city"))
+    own_project.edit("rides", ("SELECT id, townof(city) AS city", "SELECT id, city"))
     own_project.apply()
     own_project.expect_rides("rides")
 
@@ -246,7 +246,7 @@ def test_no_jars(own_project: Project) -> None:
 
 
 def test_a_port_in_use(own_project: Project) -> None:
-    """Spark tries the next ports by itself; with no retries left, the application can not start and says why."""
+    """Spark tries the next ports by itself; with no retries left, the application cannot start and says why."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -265,7 +265,7 @@ def test_a_full_disk(own_project: Project) -> None:
     place.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, text=True)
     if mounted.returncode != 0:
-        pytest.skip(f"a small disk can not be mounted here: {mounted.stderr.strip()}")
+        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
     try:
         with pytest.raises(OSError, match="space"):
             _fill(place / "filler")

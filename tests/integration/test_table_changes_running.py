@@ -262,7 +262,7 @@ def test_a_table_gets_another_name_and_its_old_one_back(running: Project) -> Non
 
 
 def test_a_column_that_a_job_still_names_stays(running: Project) -> None:
-    """Nobody stops for what can not be."""
+    """Nobody stops for what cannot be."""
     before = runs(running)
     with running.edited("zones", ('  column "zone" { type = "long" }\n', "")):
         assert "job.zoned" in running.run("plan", code=4).out

@@ -97,7 +97,7 @@ def test_result(text: str, wanted: Data) -> None:
         ('format("%d")', "Not enough arguments"),
         ('zipmap(["a"], [])', "1 keys and 0 values"),
         ('file("../secret")', "outside of the module's directory"),
-        ('file("nothing")', "can not be read"),
+        ('file("nothing")', "cannot be read"),
         ('duration("7 days")', "not a duration"),
     ],
 )

@@ -73,11 +73,11 @@ def test_it_is_written_as_a_person_would() -> None:
             WrittenBlock(type="column", label="id", attributes={"type": "long"}),
             WrittenBlock(type="column", label="ts", attributes={"type": "timestamptz", "comment": "when"}),
         ),
-        notes=("One line.", "a comment\nthat can not end" + " and goes on" * 10),
+        notes=("One line.", "a comment\nthat cannot end" + " and goes on" * 10),
     )
     assert file_text([block]) == (
         "# One line.\n"
-        "# a comment that can not end and goes on and goes on and goes on and goes on and goes on and goes on and goes on\n"
+        "# a comment that cannot end and goes on and goes on and goes on and goes on and goes on and goes on and goes on\n"
         "# and goes on and goes on and goes on\n"
         'table "orders" {\n'
         "  catalog      = catalog.lake\n"

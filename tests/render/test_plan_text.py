@@ -274,7 +274,7 @@ def test_summary_names_the_resources_and_full_shows_what_stays() -> None:
 def test_a_partial_and_a_failed_plan_say_so() -> None:
     assert "This plan is partial" in shown(plan(targeted=True))
     failed = replace(plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error(Code("TOY001", "No")),))
-    assert shown(failed).endswith("Planning failed: this plan has errors and can not be applied.\n")
+    assert shown(failed).endswith("Planning failed: this plan has errors and cannot be applied.\n")
 
 
 def test_colour_adds_escapes_and_changes_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Which columns a job certainly names of an input: enough to say at plan that one of them can not go."""
+"""Which columns a job certainly names of an input: enough to say at plan that one of them cannot go."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What differs between two queries is told part by part, and only what can not differ is called the same."""
+"""What differs between two queries is told part by part, and only what cannot differ is called the same."""
 
 import re
 from collections.abc import Mapping

@@ -16,7 +16,7 @@ from flareiac_spark.engine.application import Applications
 from flareiac_spark.maintenance import outcome, perform
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 
 class Beside(Applications):

@@ -18,7 +18,7 @@ from flareiac_spark.control import ControlDirectory, ProcessIdentity, Status, is
 from flareiac_spark.control.lease import Standing
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 COLUMNS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]
 

@@ -1,4 +1,4 @@
-"""The control directory: what is written comes back; what can not be understood is refused by name."""
+"""The control directory: what is written comes back; what cannot be understood is refused by name."""
 
 import json
 import os
@@ -181,7 +181,7 @@ def test_operations_are_open_until_they_have_a_result(control: ControlDirectory)
 
 @pytest.mark.parametrize("name", ["../x", "", ".hidden", "a/b"])
 def test_an_operation_id_is_never_a_path(control: ControlDirectory, name: str) -> None:
-    with pytest.raises(ValueError, match="can not name a file"):
+    with pytest.raises(ValueError, match="cannot name a file"):
         control.submit_operation(Operation(id=name))
 
 

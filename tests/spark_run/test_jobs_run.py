@@ -12,7 +12,7 @@ from flareiac_spark.control import JobStatus, Operation
 pytestmark = pytest.mark.jvm
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 WATERMARK = {"column": "ts", "delay": "10 minutes"}
 FLIGHTS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]

@@ -22,7 +22,7 @@ from flareiac.sdk.maintenance import (
 from tests.spark_run.maintained import Kept, now_ms, row
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 pytestmark = pytest.mark.jvm
 

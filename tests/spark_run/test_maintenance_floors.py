@@ -24,7 +24,7 @@ from tests.spark_plan.declared import LAKE, loaded
 from tests.spark_run.maintained import Kept
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 pytestmark = pytest.mark.jvm
 

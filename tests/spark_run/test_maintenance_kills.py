@@ -12,7 +12,7 @@ from flareiac_spark.driver.maintenance import TableLocks
 from tests.spark_run.maintained import Kept, now_ms, row
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 COLUMNS = [("ts", "timestamptz"), ("k", "string"), ("n", "long")]
 COMPACT = RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"})

@@ -11,7 +11,7 @@ from flareiac_spark.control import ErrorHeart, Operation
 pytestmark = pytest.mark.jvm
 
 Lake = Any
-"""The fixtures' own type; conftest files can not be imported under this import mode."""
+"""The fixtures' own type; conftest files cannot be imported under this import mode."""
 
 FLIGHTS = [("ts", "timestamptz"), ("carrier", "string"), ("delay", "long")]
 PASS = "def clean(spark, inputs, params):\n    return inputs['raw']\n"

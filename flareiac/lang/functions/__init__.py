@@ -1,6 +1,6 @@
 """The functions of the language, by group, and those that providers add.
 
-All are pure but for reading files inside the module's root. They raise ``FunctionError`` for arguments that can not be used.
+All are pure but for reading files inside the module's root. They raise ``FunctionError`` for arguments that cannot be used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

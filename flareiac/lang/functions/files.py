@@ -32,14 +32,14 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
         except UnicodeDecodeError:
             raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None
         except OSError as error:
-            raise FunctionError(f"{path.raw!r} can not be read: {error.strerror or error}", 0) from None
+            raise FunctionError(f"{path.raw!r} cannot be read: {error.strerror or error}", 0) from None
 
     def exists(path: Value) -> Value:
         found = inside(path.raw)
         try:
             directory, file = found.is_dir(), found.is_file()
         except OSError as error:
-            raise FunctionError(f"{path.raw!r} can not be looked for: {error.strerror or error}", 0) from None
+            raise FunctionError(f"{path.raw!r} cannot be looked for: {error.strerror or error}", 0) from None
         if directory:
             raise FunctionError(f"{path.raw!r} is a directory", 0)
         return boolean(file)

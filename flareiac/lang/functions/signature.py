@@ -13,7 +13,7 @@ MOST_ELEMENTS: Final = 1_000_000
 
 
 class FunctionError(Exception):
-    """The arguments can not be used; ``argument`` is the position (from 0) of the one at fault, or None."""
+    """The arguments cannot be used; ``argument`` is the position (from 0) of the one at fault, or None."""
 
     def __init__(self, message: str, argument: int | None = None) -> None:
         super().__init__(message)

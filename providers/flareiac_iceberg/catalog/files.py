@@ -16,7 +16,7 @@ _ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's pro
 
 
 def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
-    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a secret that can not be had."""
+    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a secret that cannot be had."""
     path = local_path(location)
     if path is not None:
         return path.read_bytes()
@@ -27,7 +27,7 @@ def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
 
 
 def is_there(location: str, catalog: CatalogSpec) -> bool:
-    """Whether there is such a file. Raises as ``read_file`` does where that can not be known."""
+    """Whether there is such a file. Raises as ``read_file`` does where that cannot be known."""
     path = local_path(location)
     if path is not None:
         return path.exists()
@@ -55,7 +55,7 @@ def _in_s3(location: str) -> tuple[str, str]:
     scheme, _, rest = location.partition("://")
     bucket, _, key = rest.partition("/")
     if scheme not in ("s3", "s3a", "s3n") or not key:
-        raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 can not be read yet")
+        raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 cannot be read yet")
     return bucket, key
 
 
@@ -109,7 +109,7 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
 
 
 def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
-    """Why a warehouse's bucket can not be used, or None."""
+    """Why a warehouse's bucket cannot be used, or None."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

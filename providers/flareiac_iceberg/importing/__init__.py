@@ -1,4 +1,4 @@
 """Tables that are there and nobody declared, as blocks of HCL that plan as they are.
 
-Reads catalogs and metadata and nothing else; adopts nothing. Hands on blocks, and what can not be said as one.
+Reads catalogs and metadata and nothing else; adopts nothing. Hands on blocks, and what cannot be said as one.
 """

@@ -174,18 +174,18 @@ def _sayable(observed: Present, place: Place, references: References, project: P
     """The decoded body of the block that plans empty, with notes on what it had to leave out; None where there is no such block."""
     body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
     notes = [
-        f"The column {path} is left out and not managed: a name with a dot, or none at all, can not be written."
+        f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be written."
         for path in observed.identity["unsayable"]
     ]
     for name in ("partition_by", "sort_by"):
         strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
         if strange:
             body.pop(name)
-            notes.append(f"{name} is left out and not managed: its transform {', '.join(strange)} can not be written.")
+            notes.append(f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written.")
     for name in _ON_COLUMNS:
         if any(path not in observed.attributes["columns"] for path in _columns_of(body.get(name, ()))):
             body.pop(name)
-            notes.append(f"{name} is left out and not managed: it names a column that can not be written.")
+            notes.append(f"{name} is left out and not managed: it names a column that cannot be written.")
     while True:
         desired, trouble = _canonical(body, place, references, project)
         if not trouble:

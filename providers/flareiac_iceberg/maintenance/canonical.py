@@ -76,7 +76,7 @@ OWN_OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What the rest of the table's block says. ``columns`` None: not managed, so that names can not be checked.
+    """What the rest of the table's block says. ``columns`` None: not managed, so that names cannot be checked.
 
     ``identities``: the columns whose values are partitions.
     """

@@ -26,7 +26,7 @@ UNREAD: Final = Filter(exact=False)
 
 
 def filter_of(text: str, metadata: Attributes) -> Filter:
-    """The test of a filter over a table's files; ``UNREAD`` where it can not be weighed here."""
+    """The test of a filter over a table's files; ``UNREAD`` where it cannot be weighed here."""
     expression = parsed(text)
     if expression is None:
         return UNREAD

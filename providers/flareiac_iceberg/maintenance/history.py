@@ -145,7 +145,7 @@ def floors(history: History) -> dict[int, int]:
 
 
 def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
-    """Data and delete files that nothing needs any more once these are gone; None where the summaries can not tell.
+    """Data and delete files that nothing needs any more once these are gone; None where the summaries cannot tell.
 
     They can where all snapshots are one line: a file that a snapshot took away was last needed by that snapshot's parent.
     """

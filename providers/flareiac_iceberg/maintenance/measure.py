@@ -62,7 +62,7 @@ class Table:
 
 
 def measure(table: Table, read: Read) -> Attributes:
-    """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names can not be read."""
+    """The figures (see ``figures``). Raises ``Failure`` where a file that the metadata names cannot be read."""
     wanted, metadata = settings_of(table.attributes), table.metadata
     now = int(time.time() * 1000)
     summary = (table.current or {}).get("summary") or {}

@@ -17,7 +17,7 @@ class NamespacePlanner:
     """Pure knowledge of namespaces."""
 
     def plan(self, request: PlanRequest) -> Proposal:
-        """The proposal; what can not be done as written is a blocker in it."""
+        """The proposal; what cannot be done as written is a blocker in it."""
         if request.desired is None:
             assert request.recorded is not None, "a namespace that is not declared is recorded"
             return _removal(request, request.recorded)

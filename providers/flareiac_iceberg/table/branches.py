@@ -118,7 +118,7 @@ def has_ended(wanted: SnapshotTag, was: int | None, gone: AbstractSet[int]) -> b
 def refusals(
     desired: TableSpec, observed: TableSpec, planned: Iterable[Change], gone: AbstractSet[int], *, empty: bool
 ) -> Iterator[Blocker]:
-    """One blocker for each branch or tag that can not be as declared."""
+    """One blocker for each branch or tag that cannot be as declared."""
     for name in desired.branches:
         if name in observed.snapshot_tags:
             yield _taken(name, "branch", "tag")

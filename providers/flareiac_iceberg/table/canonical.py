@@ -35,7 +35,7 @@ from flareiac_iceberg.table.spec import (
 )
 
 NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
-"""Types whose columns Spark can not read with a default."""
+"""Types whose columns Spark cannot read with a default."""
 _METADATA_COLUMNS: Final = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
     | {"_commit_snapshot_id"}
@@ -104,7 +104,7 @@ def canonical(decoded: Decoded, references: References, _project: Project, diagn
 
 
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
-    """A table holds its name in its catalog, and the location that is declared: two blocks can not both have them."""
+    """A table holds its name in its catalog, and the location that is declared: two blocks cannot both have them."""
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"

@@ -15,7 +15,7 @@ VERSION: Final = 3
 
 
 class DoesNotFit(ValueError):
-    """A value that a column of this type can not hold. The message is a sentence for the user."""
+    """A value that a column of this type cannot hold. The message is a sentence for the user."""
 
 
 def default_value(kind: str, value: Data) -> Data:

@@ -339,7 +339,7 @@ ANOTHER_TABLE: Final = (
     Disturbance(
         relation=Relation.STREAMS_FROM,
         reaction=Reaction.CAN_NOT,
-        reason=f"{_ANOTHER}; the offsets in its checkpoint are snapshots of the old one, and Spark can not go on from them",
+        reason=f"{_ANOTHER}; the offsets in its checkpoint are snapshots of the old one, and Spark cannot go on from them",
     ),
     _stops(Relation.LOOKS_UP, _ANOTHER),
 )

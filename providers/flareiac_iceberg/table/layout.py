@@ -32,7 +32,7 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
     is_now = columns[path].type + (f" inside {around[0]}" if around else "")
     if transform not in _TAKES:
         return is_now, "only columns with one value can be used"
-    # The finer times can not be declared, so nobody is advised to use them.
+    # The finer times cannot be declared, so nobody is advised to use them.
     return is_now, f"{transform} takes {', '.join(sorted(item for item in _TAKES[transform] if not item.endswith('_ns')))}"
 
 

@@ -42,7 +42,7 @@ _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 class Node:
     """One level of a column as the metadata has it: path, field id, head of the type, comment (``""`` when there is none).
 
-    ``sayable``: whether the path says it; a dot in a name, or no name, can not be told from the levels of other columns.
+    ``sayable``: whether the path says it; a dot in a name, or no name, cannot be told from the levels of other columns.
     """
 
     path: str

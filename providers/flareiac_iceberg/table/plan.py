@@ -30,7 +30,7 @@ class TablePlanner:
     """Pure knowledge of tables."""
 
     def plan(self, request: PlanRequest) -> Proposal:
-        """The proposal; what can not be done as written is a blocker in it."""
+        """The proposal; what cannot be done as written is a blocker in it."""
         recorded, observed = request.recorded, request.observed
         if request.desired is None:
             assert recorded is not None, "a table that is not declared is recorded"

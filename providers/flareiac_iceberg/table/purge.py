@@ -21,7 +21,7 @@ _AT_ONCE: Final = 8
 
 
 def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, ...]:
-    """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if they can not all be told."""
+    """Every file that the metadata in the file ``location`` names, and that file last. Raises ``Failure`` if they cannot all be told."""
     read = reader_of(target.catalog)
 
     def listed(place: str) -> tuple[Manifest, ...]:

@@ -93,7 +93,7 @@ def key_of(target: Target) -> tuple[str, str]:
 
 
 def observe(request: ReadRequest, target: Target, entries: Mapping[str, Pointer] | None) -> Observation:
-    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that can not be known."""
+    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that cannot be known."""
     recorded = request.recorded
     if entries is None and recorded is not None and (folder := missing_folder(target.catalog)) is not None:
         return Unreadable(diagnostic=unreadable(target.catalog, f"the folder {folder} is not there. Is a volume not mounted?"))

@@ -1,4 +1,4 @@
-"""Changes that Iceberg can not make, or that would break the rows that are there: each with why and the safe way out. Pure."""
+"""Changes that Iceberg cannot make, or that would break the rows that are there: each with why and the safe way out. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -14,7 +14,7 @@ class Renames:
     declared: tuple[RenameColumn, ...] = ()
     undone: tuple[RenameColumn, ...] = ()
     taken: tuple[RenameColumn, ...] = ()
-    """Declared ones that can not be carried out: the new name is in use beside the old one."""
+    """Declared ones that cannot be carried out: the new name is in use beside the old one."""
 
 
 def find(desired: TableSpec, observed: Iterable[str], recorded_ids: Mapping[str, int], observed_ids: Mapping[str, int]) -> Renames:

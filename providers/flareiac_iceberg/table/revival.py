@@ -124,13 +124,13 @@ def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterato
     try:
         names = list(found)
     except Failure as failure:
-        hidden.append(f"the namespace {namespace} can not be listed ({failure.diagnostics[0].detail})")
+        hidden.append(f"the namespace {namespace} cannot be listed ({failure.diagnostics[0].detail})")
         return
     for name in names:
         try:
             pointer = found.get(name)
         except Failure as failure:
-            hidden.append(f"{namespace}.{name} can not be read ({failure.diagnostics[0].detail})")
+            hidden.append(f"{namespace}.{name} cannot be read ({failure.diagnostics[0].detail})")
             continue
         if pointer is not None:  # dropped meanwhile
             yield name, pointer
@@ -147,7 +147,7 @@ def _listed(folder: str, catalog: CatalogSpec, notes: list[str]) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as trouble:
-        notes.append(f"whether it has a later metadata file is not known: {folder} can not be listed ({trouble.strerror or trouble})")
+        notes.append(f"whether it has a later metadata file is not known: {folder} cannot be listed ({trouble.strerror or trouble})")
         return []
 
 
@@ -197,7 +197,7 @@ def _refuse_holes(target: Target, metadata: Attributes, location: str) -> None:
 
 
 def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
-    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest that can not be read."""
+    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest that cannot be read."""
     head = current(metadata)
     snapshot: Attributes = next((item for item in metadata.get("snapshots") or () if item["snapshot-id"] == head), {})
     listed = snapshot.get("manifest-list")

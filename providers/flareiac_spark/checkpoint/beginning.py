@@ -109,7 +109,7 @@ def _read_again(query: QueryFacts) -> list[str]:
     for kind, _offset, folders in query.sources:
         match kind:
             case "files":
-                texts.append(f"reads every file in {_folders(folders)} again; files that are gone (clean_source) can not be read again")
+                texts.append(f"reads every file in {_folders(folders)} again; files that are gone (clean_source) cannot be read again")
             case "table":
                 texts.append("reads its table from the oldest snapshot that is left; rows appended by expired ones are not read")
             case "rate":

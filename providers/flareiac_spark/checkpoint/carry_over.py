@@ -1,7 +1,7 @@
 """Can a new generation go on where the old one stands, and how? Pure: two queries and what the old checkpoint holds.
 
 A table's position is a snapshot, which any query can begin at. A folder's position is the list of the files read, which only makes
-sense together with the old offsets and commits; those a query with state can not take, because its state is not there.
+sense together with the old offsets and commits; those a query with state cannot take, because its state is not there.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also where it can not be told."""
+    """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also where it cannot be told."""
 
     streams: tuple[Stream, ...] | None
     stateful: bool
@@ -47,7 +47,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why it can not go on."""
+    """Why it cannot go on."""
 
     why: str
 
@@ -81,11 +81,9 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
         return Positions(pairs=pairs, anew=anew, alone=len(after) == 1)
     place = files[0].place
     if old.stateful:
-        return Refusal(
-            why=f"which files of {place} were read is kept together with the old query's state, and the state can not come along"
-        )
+        return Refusal(why=f"which files of {place} were read is kept together with the old query's state, and the state cannot come along")
     if new.stateful:
-        return Refusal(why=f"which files of {place} were read can not be told to a query that keeps state: Spark would look for old state")
+        return Refusal(why=f"which files of {place} were read cannot be told to a query that keeps state: Spark would look for old state")
     if [(item.kind, item.place) for item in before] != [(item.kind, item.place) for item in after]:
         return Refusal(why=f"which files of {place} were read is kept by position, and the query reads other streams, or in another order")
     return Copied()

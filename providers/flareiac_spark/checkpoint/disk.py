@@ -25,7 +25,7 @@ _ATTEMPTS: Final = 5
 
 
 class Damaged(Exception):
-    """A file of the checkpoint can not be understood or read."""
+    """A file of the checkpoint cannot be understood or read."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -360,4 +360,4 @@ def _whole(value: Any) -> int | None:
 
 
 def _said(trouble: Exception) -> str:
-    return f"it can not be read: {trouble.strerror or trouble}" if isinstance(trouble, OSError) else "it is not text"
+    return f"it cannot be read: {trouble.strerror or trouble}" if isinstance(trouble, OSError) else "it is not text"

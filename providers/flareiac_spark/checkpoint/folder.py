@@ -19,7 +19,7 @@ _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
 class Generation:
     """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location itself, with number 0).
 
-    ``found`` is what a query left in it; ``damage`` why that can not be told.
+    ``found`` is what a query left in it; ``damage`` why that cannot be told.
     """
 
     output: str
@@ -44,7 +44,7 @@ class Contents:
 
 
 def contents(location: Path) -> Contents | None:
-    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself can not be read."""
+    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be read."""
     try:
         if not location.is_dir():
             return None
@@ -57,7 +57,7 @@ def contents(location: Path) -> Contents | None:
         if not single and not folders:
             _refuse_half_a_copy(location)
     except OSError as trouble:
-        raise Damaged(location, f"it can not be read: {trouble.strerror or trouble}") from None
+        raise Damaged(location, f"it cannot be read: {trouble.strerror or trouble}") from None
     generations = [_generation(folder.parent.name, number, folder) for folder, number in folders]
     if single:
         generations.insert(0, _generation("", 0, location))

@@ -42,7 +42,7 @@ def read_stand(folder: Path) -> Stand | None:
         try:
             return _read(folder, *before) if folder.is_dir() else None
         except OSError as trouble:
-            damage = Damaged(folder, f"it can not be read: {trouble.strerror or trouble}")
+            damage = Damaged(folder, f"it cannot be read: {trouble.strerror or trouble}")
         except Damaged as trouble:
             damage = trouble
         if _newest(folder) == before:

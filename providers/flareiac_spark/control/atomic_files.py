@@ -28,7 +28,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     except OSError as failure:
         with contextlib.suppress(OSError):
             scratch.unlink(missing_ok=True)  # on a full disk the half-written copy would take the room that the next try needs
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be written: {failure.strerror or failure}") from failure
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}") from failure
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -38,7 +38,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be read: {failure.strerror or failure}") from failure
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}") from failure
     except ValueError as failure:
         raise ControlError(Trouble.DAMAGED, str(path), f"it is not JSON: {failure}") from None
     if not isinstance(content, dict) or type(content.get("version")) is not int:
@@ -58,7 +58,7 @@ def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be opened: {failure.strerror or failure}") from failure
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be opened: {failure.strerror or failure}") from failure
     try:
         while not _try_lock(handle, path):
             if time.monotonic() > deadline:
@@ -75,7 +75,7 @@ def _try_lock(handle: int, path: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as failure:
-        raise ControlError(Trouble.UNREACHABLE, str(path), f"it can not be locked: {failure.strerror or failure}") from failure
+        raise ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}") from failure
     return True
 
 

@@ -25,7 +25,7 @@ class ApplicationSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredJob:
-    """``spec`` stays plain JSON here, so that one job that can not be understood hides no other. A raised ``nonce`` asks for a restart.
+    """``spec`` stays plain JSON here, so that one job that cannot be understood hides no other. A raised ``nonce`` asks for a restart.
 
     ``queries``: the query that each checkpoint must hold, by folder, as the state knows it. A start on anything else is refused.
     """

@@ -38,7 +38,7 @@ class ControlDirectory:
             for folder in ("operations", "results", "logs", "code"):
                 (self.path / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as failure:
-            raise ControlError(Trouble.UNREACHABLE, str(self.path), f"it can not be made: {failure.strerror or failure}") from failure
+            raise ControlError(Trouble.UNREACHABLE, str(self.path), f"it cannot be made: {failure.strerror or failure}") from failure
 
     # What should run
 
@@ -136,7 +136,7 @@ class ControlDirectory:
     def forget_operation(self, operation_id: str) -> None:
         """Removes an operation and its result, once the result was used."""
         for folder in ("operations", "results"):
-            with contextlib.suppress(OSError):  # what can not be removed is in nobody's way: the id is never used for other work
+            with contextlib.suppress(OSError):  # what cannot be removed is in nobody's way: the id is never used for other work
                 (self.path / folder / f"{operation_id}.json").unlink(missing_ok=True)
 
     def forget_results(self, prefix: str, older_than: float) -> None:
@@ -148,7 +148,7 @@ class ControlDirectory:
 
     def _result_path(self, operation_id: str) -> Path:
         if not _OPERATION_ID.fullmatch(operation_id):
-            raise ValueError(f"{operation_id!r} can not name a file")
+            raise ValueError(f"{operation_id!r} cannot name a file")
         return self.path / "results" / f"{operation_id}.json"
 
     # The lease
@@ -196,7 +196,7 @@ class ControlDirectory:
             if failure.kind is Trouble.FUTURE_VERSION:
                 return False  # only a newer release writes those: its driver has taken over
             if failure.kind is Trouble.DAMAGED:
-                return True  # nobody takes a lease that can not be read, so it is the owner's to repair
+                return True  # nobody takes a lease that cannot be read, so it is the owner's to repair
             raise
         return current is not None and (current.owner, current.epoch) == (lease.owner, lease.epoch)
 

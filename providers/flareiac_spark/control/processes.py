@@ -1,4 +1,4 @@
-"""Is a process that was seen once still the same running process? A pid alone can not tell: pids are used again."""
+"""Is a process that was seen once still the same running process? A pid alone cannot tell: pids are used again."""
 
 import os
 import subprocess

@@ -30,7 +30,7 @@ class ApplicationStatus:
     phase: Literal["starting", "running", "ended"] = "running"
     reason: str = ""
     trouble: str | None = None
-    """Why what should run can not be read at the moment; what runs goes on meanwhile."""
+    """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
     place: Host | None = None
     """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 class Trouble(StrEnum):
     DAMAGED = "damaged"
-    """A file is there and can not be understood."""
+    """A file is there and cannot be understood."""
     FUTURE_VERSION = "future_version"
     """A file was written by a newer release."""
     FOREIGN = "foreign"

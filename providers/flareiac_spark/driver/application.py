@@ -207,7 +207,7 @@ class Application:
         except ControlError as failure:
             # What runs goes on: an unreadable wish is no wish to stop.
             self._about = replace(self._about, trouble=str(failure))
-            self._log.error("what should run can not be read: %s", failure)
+            self._log.error("what should run cannot be read: %s", failure)
         else:
             if desired.application.log_level != self._settings.log_level:
                 started.session.sparkContext.setLogLevel(desired.application.log_level)
@@ -276,7 +276,7 @@ class Application:
                 self._operations[name] = pool.submit(self._answer, name, started.session)
 
     def _answer(self, name: str, session: Any) -> None:
-        """Serves an operation and writes its result, which is kept where it can not be written yet: the work is not done again."""
+        """Serves an operation and writes its result, which is kept where it cannot be written yet: the work is not done again."""
         result = self._unwritten.get(name) or self._serve(name, session)
         if result is None:
             return

@@ -70,7 +70,7 @@ def confirm(query: Any, checkpoint: str, name: str) -> None:
     try:
         recorded = json.loads(metadata.read_text())["id"]
     except (OSError, ValueError, KeyError) as failure:
-        raise Refusal("CHECKPOINT_UNREADABLE", f"{metadata} can not be read: {failure}", permanent=False) from None
+        raise Refusal("CHECKPOINT_UNREADABLE", f"{metadata} cannot be read: {failure}", permanent=False) from None
     if (recorded, name) != (query.id, query.name):
         why = f"The query started as {query.name} with id {query.id}; its checkpoint {checkpoint} says {recorded}."
         raise Refusal("QUERY_MISMATCH", why)

@@ -16,7 +16,7 @@ _SHORTEST_SECONDS = 0.2
 def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log: Logger) -> Lease | None:
     """The lease, None if somebody else drives the application (or ``over`` was set).
 
-    The lease of a process that can not be seen from here is watched: renewed, it is held; unchanged for its whole term, it is taken.
+    The lease of a process that cannot be seen from here is watched: renewed, it is held; unchanged for its whole term, it is taken.
     """
     watched: Lease | None = None
     deadline = time.monotonic()
@@ -31,7 +31,7 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
         if seen.standing(moment()) is Standing.HELD or (watched is not None and seen != watched):
             return None
         if watched is None:
-            log.info("watching the lease of process %s on %s, which can not be seen from here", seen.pid, seen.host)
+            log.info("watching the lease of process %s on %s, which cannot be seen from here", seen.pid, seen.host)
             watched, deadline = seen, time.monotonic() + seen.seconds
         over.wait(BEAT_SECONDS)
     return None
@@ -40,7 +40,7 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
 class Leadership:
     """Writes nothing any more once the lease is lost.
 
-    While its directory can not be written it goes on: what it commits carries marks, so that even a second driver would repeat nothing.
+    While its directory cannot be written it goes on: what it commits carries marks, so that even a second driver would repeat nothing.
     """
 
     def __init__(self, control: ControlDirectory, lease: Lease, status: Callable[[], Status], log: Logger) -> None:

@@ -54,7 +54,7 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     alone = len(outputs) == 1
     frame = frames[0] if alone else views.view(session, trunk.name)
     if not frame.isStreaming:
-        raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it can not feed an output of a streaming job.")
+        raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it cannot feed an output of a streaming job.")
     plan = plans.analysed(frame)
     nodes = list(plans.nodes(plan))
     return Flow(

@@ -60,7 +60,7 @@ def serve(operation: Operation, shop: Workshop) -> Result:
 
 
 def _carries(session: Any, target: Target, work: Marks) -> bool:
-    """Newest first, up to the first commit of an earlier batch of the same query: what is older can not be of this batch."""
+    """Newest first, up to the first commit of an earlier batch of the same query: what is older cannot be of this batch."""
     for commit in commits(_loaded(session, target), target.branch):
         batch = _batch_of(commit.summary, target, work.query_id)
         if batch is not None:

@@ -83,7 +83,7 @@ def _checked(session: Any, step: Step, found: Any) -> Any:
 
 
 class UnknownFrame(KeyError):
-    """A function asked for an input or step that it can not see."""
+    """A function asked for an input or step that it cannot see."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -30,7 +30,7 @@ def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) 
 
 
 def check(session: Any, frame: Any, mode: str) -> None:
-    """Raises Spark's ``AnalysisException`` if the frame can not be a streaming query of that output mode."""
+    """Raises Spark's ``AnalysisException`` if the frame cannot be a streaming query of that output mode."""
     spark = session._jvm.org.apache.spark.sql
     modes = spark.streaming.OutputMode
     java_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()

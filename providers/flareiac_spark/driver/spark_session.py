@@ -48,7 +48,7 @@ class Started:
 
 
 def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
-    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this process can not have."""
+    """Starts the JVM and the root session. Raises what pyspark raises, and ``Failure`` for a secret that this process cannot have."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -78,7 +78,7 @@ def spark_conf(settings: ApplicationSettings, machine: Mapping[str, str]) -> dic
     """What the root session starts with. ``machine``: settings that belong to this machine; they win over the shared ones. Of JVM options
     both count, the user's last: the JVM takes the last of two that contradict each other.
 
-    Raises ``Failure`` for a secret that this process can not have.
+    Raises ``Failure`` for a secret that this process cannot have.
     """
     # Every session sets its catalogs itself; what stands for a secret there is filled in then and not before.
     hidden = [key for key, value in settings.conf.items() if is_reference(value) and not key.startswith(CATALOG)]
@@ -118,7 +118,7 @@ def activate(session: Any) -> None:
 
 
 def set_conf(session: Any, conf: Mapping[str, str]) -> None:
-    """Gives a session a job's settings. Raises ``Failure`` for a secret that this process can not have, and what Spark raises."""
+    """Gives a session a job's settings. Raises ``Failure`` for a secret that this process cannot have, and what Spark raises."""
     for key, value in conf.items():
         session.conf.set(key, resolve(value))
 
@@ -126,7 +126,7 @@ def set_conf(session: Any, conf: Mapping[str, str]) -> None:
 def set_catalogs(session: Any, conf: Mapping[str, str]) -> None:
     """Gives a fresh session exactly these catalogs. They are loaded at their first use, so that no new JVM is needed for others.
 
-    Raises ``Failure`` for a secret that this process can not have.
+    Raises ``Failure`` for a secret that this process cannot have.
     """
     wanted = {key: resolve(value) for key, value in conf.items() if key.startswith(CATALOG)}
     there = {key: value for key, value in session.conf.getAll.items() if key.startswith(CATALOG)}
@@ -141,7 +141,7 @@ def end_spark(started: Started, seconds: float) -> None:
     """Stops Spark and waits until its JVM is gone, so that the next application finds nothing in its way."""
     from pyspark import SparkContext
 
-    with contextlib.suppress(Exception):  # a JVM that is gone already can not be asked
+    with contextlib.suppress(Exception):  # a JVM that is gone already cannot be asked
         started.session.stop()
     gateway: Any = SparkContext._gateway
     with contextlib.suppress(Exception):

@@ -95,7 +95,7 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
     frame = shape(views.view(session, output.source), output)
     if not frame.isStreaming:
         raise Refusal(
-            "NOT_STREAMING", f"{output.source!r} reads no stream, so it can not feed the output {output.name!r} of a streaming job."
+            "NOT_STREAMING", f"{output.source!r} reads no stream, so it cannot feed the output {output.name!r} of a streaming job."
         )
     writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
 

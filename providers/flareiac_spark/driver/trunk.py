@@ -66,7 +66,7 @@ def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
 def _meeting(ways: Ways, sources: Collection[str]) -> str:
     """The last name on every way from a stream to each of the sources."""
     if still := ways.unstreamed(sources):
-        raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it can not feed an output of a streaming job.")
+        raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it cannot feed an output of a streaming job.")
     found = ways.trunk(sources)
     if found is None:
         why = (

@@ -1,4 +1,4 @@
-"""Why a job can not be applied as written, and the lines to paste for each way out. Pure."""
+"""Why a job cannot be applied as written, and the lines to paste for each way out. Pure."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recor
 def of_carry_over(
     request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: Facts
 ) -> list[Blocker]:
-    """Why a raised generation can not go on where the last one stands: its offsets are not those of what is in the tables."""
+    """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in the tables."""
     so_far = {**desired, "generation": desired["generation"] - 1}
     moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
     there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts), other_folder(request, so_far, facts)]
@@ -272,7 +272,7 @@ def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, 
 
 
 def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:
-    """What changes in this plan take from under a query that can not go on without."""
+    """What changes in this plan take from under a query that cannot go on without."""
     return [
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,

@@ -39,7 +39,7 @@ def query_of(attributes: Attributes, folder: str, uuids: Mapping[str, str | None
 
 
 def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str, again: str) -> Iterator[Blocker]:
-    """Why queries of this job can not begin a raised generation with ``start_from = start``.
+    """Why queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
     """
@@ -124,7 +124,7 @@ def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
 
 
 def _feeds(step: str, steps: Attributes, sources: Sequence[str]) -> bool:
-    """Whether a step is among those that the outputs' sources are made of; also where that can not be told."""
+    """Whether a step is among those that the outputs' sources are made of; also where that cannot be told."""
     waiting, seen = [source.lower() for source in sources], set[str]()
     by_name = {name.lower(): item for name, item in steps.items()}
     while waiting:

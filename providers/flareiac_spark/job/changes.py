@@ -51,7 +51,7 @@ class Restarted:
 class Mixed:
     """The query would start on the same checkpoint, and its results would mix two meanings; it needs a person's word.
 
-    ``known`` False: whether it does so can not be told. ``before`` and ``after`` are what the word is given for.
+    ``known`` False: whether it does so cannot be told. ``before`` and ``after`` are what the word is given for.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Mixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """It can not go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so can one that takes over the
+    """It cannot go on from this checkpoint. ``anew``: a new generation that reads again can; ``carries``: so can one that takes over the
     offsets, where these can be taken over.
     """
 
@@ -79,7 +79,7 @@ class Refused:
 
 JobChange: TypeAlias = Noted | Live | Pinned | Restarted | Mixed | Refused
 GRAVITY: Final = (Noted, Live, Pinned, Restarted, Mixed, Refused)
-"""From what concerns nothing that runs to what can not be done."""
+"""From what concerns nothing that runs to what cannot be done."""
 
 
 def gravity(change: JobChange) -> int:

@@ -37,7 +37,7 @@ class Code:
 
 
 class Unusable(Exception):
-    """The folder can not be taken as code; the text says why and what to do."""
+    """The folder cannot be taken as code; the text says why and what to do."""
 
 
 def declared_code(path: Data, steps: Attributes, project: Project, diagnostics: Diagnostics) -> Attributes | None:

@@ -20,7 +20,7 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """What a module binds at its top level; None: it can not be told without running it. ``functions`` are the plain ones among it."""
+    """What a module binds at its top level; None: it cannot be told without running it. ``functions`` are the plain ones among it."""
 
     names: frozenset[str] | None
     functions: Mapping[str, _Function]
@@ -28,7 +28,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """Python can not read it; ``line`` counts from 1, None where Python does not tell."""
+    """Python cannot read it; ``line`` counts from 1, None where Python does not tell."""
 
     line: int | None
     why: str

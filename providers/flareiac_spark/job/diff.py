@@ -425,7 +425,7 @@ class _Comparison:
 
 
 def read_in_order(attributes: Attributes, output: str) -> list[str] | None:
-    """What an output's query reads, each source as its kind and place; None where it can not be told."""
+    """What an output's query reads, each source as its kind and place; None where it cannot be told."""
     sources = {name.lower(): item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"}
     names = streams_in_order(queries(attributes), attributes["outputs"][output]["from"], sources)
     return None if names is None else [source_of(sources[name]) for name in names]

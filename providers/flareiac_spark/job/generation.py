@@ -60,7 +60,7 @@ def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[S
 
 
 def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
-    """Why a table can not be emptied for a rebuild."""
+    """Why a table cannot be emptied for a rebuild."""
     if not reads_again(start_of(desired, request.references)):
         return []
     found: list[Blocker] = []

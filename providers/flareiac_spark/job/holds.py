@@ -85,7 +85,7 @@ def _all(address: str, attributes: Attributes, identity: Attributes) -> tuple[Ho
 def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
     read = [] if attributes["mode"] == "batch" else [item.table for item in streamed(attributes)]
     for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
-        reason = "where it stands was not looked at, or can not be read"
+        reason = "where it stands was not looked at, or cannot be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)
 
 

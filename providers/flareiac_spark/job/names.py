@@ -1,4 +1,4 @@
-"""Which columns does a job certainly read of an input, and which does it give to an output? Pure; what can not be told is left out."""
+"""Which columns does a job certainly read of an input, and which does it give to an output? Pure; what cannot be told is left out."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING

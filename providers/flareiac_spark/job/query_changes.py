@@ -220,7 +220,7 @@ class _Steps:
         return self._restarted(difference)
 
     def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
-        """A query without state that gets some; where that can not be told it counts."""
+        """A query without state that gets some; where that cannot be told it counts."""
         return difference.part is Part.STATE_ADDED or (difference.part is Part.UNKNOWN and meaning.stateful_after is not False)
 
     def _above_state(self, difference: Difference, output: str) -> JobChange | None:
@@ -245,7 +245,7 @@ class _Steps:
         match difference.part:
             case Part.UNKNOWN:
                 why = (
-                    "The two versions can not be compared here, so what is unknown counts as changed. The checkpoint holds state: Spark "
+                    "The two versions cannot be compared here, so what is unknown counts as changed. The checkpoint holds state: Spark "
                     "refuses some changes and takes others in silence, going on from the old state"
                 )
                 return self._mixed(difference, why, known=False)
@@ -260,7 +260,7 @@ class _Steps:
                 same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
                 if same == other or difference.same_type is not None:
                     return self._by_rule(difference, other if difference.same_type is False else same)
-                why = f"Whether the state keeps its types can not be told here. If it does, {same}. If not, it {other.what}"
+                why = f"Whether the state keeps its types cannot be told here. If it does, {same}. If not, it {other.what}"
                 return self._mixed(difference, why, known=False)
 
     def _join_type(self, difference: Difference) -> JobChange:
@@ -300,7 +300,7 @@ class _Steps:
         return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column)
 
     def _with_python(self) -> Iterator[JobChange]:
-        """Steps one by one: what a Python step does with what it reads can not be looked through."""
+        """Steps one by one: what a Python step does with what it reads cannot be looked through."""
         on = [self._facts.checkpoints.get(query_of(self._new, output)) for output in self._new["outputs"]]
         state = any(holds_state(self._old, item) for item in on)
         if self._old["step_order"] != self._new["step_order"]:
@@ -350,7 +350,7 @@ class _Steps:
     def _python(self, path: Path, what: str, before: object, after: object, state: bool) -> JobChange:
         if not state:
             return Restarted(path=path, text=what, why="the checkpoint holds no state that it could contradict")
-        why = "The checkpoint holds state. What this change means for it can not be told from outside: Spark goes on from the old state."
+        why = "The checkpoint holds state. What this change means for it cannot be told from outside: Spark goes on from the old state."
         return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)
 
     def _unmeant(self) -> Iterator[JobChange]:

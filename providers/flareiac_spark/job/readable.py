@@ -67,7 +67,7 @@ def start_again(attributes: Attributes, references: References) -> tuple[str, bo
 
 
 def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
-    """Why queries can not go on, or start, on the checkpoint as it is."""
+    """Why queries cannot go on, or start, on the checkpoint as it is."""
     if desired["mode"] == "batch" or not _starts(desired):
         return []
     times: Mapping[str, int | None] = next((stand.times for stand in facts.stands.values() if stand.times), {})
@@ -84,7 +84,7 @@ def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Bl
 
 
 def of_generation(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
-    """Why a new generation can not begin as ``start_from`` says."""
+    """Why a new generation cannot begin as ``start_from`` says."""
     start = _start_from(desired, request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
@@ -118,7 +118,7 @@ def _beginnings(request: PlanRequest, desired: Attributes, facts: Facts, start: 
 
 
 def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker | None:
-    """Why a table can not be emptied for a rebuild: what is in it can not be read again."""
+    """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
     found = missed(desired, request.references)
     if not found:
         return None

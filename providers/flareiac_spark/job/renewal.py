@@ -95,7 +95,7 @@ def old_spec(request: ApplyRequest, applications: Applications) -> JobSpec | Non
 
 
 def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnostic, ...]:
-    """Why the new generation can not begin as asked; nothing has been changed or stopped yet. Reads the disk only."""
+    """Why the new generation cannot begin as asked; nothing has been changed or stopped yet. Reads the disk only."""
     assert request.planned is not None, "a removal renews nothing"
     try:
         old = old_spec(request, applications)
@@ -235,7 +235,7 @@ class _Pair:
         return found
 
     def check(self) -> None:
-        """Raises ``Failure`` if this query can not begin."""
+        """Raises ``Failure`` if this query cannot begin."""
         try:
             state = standing(self.folder, self.renewal.by)
         except Damaged as trouble:
@@ -433,8 +433,8 @@ class _Renewal:
     def _positions(self, pair: _Pair, carried: Positions, settled: Settled, told: Mapping[str, Data]) -> tuple[Beginning, str]:
         query = query_of(self.after, pair.name)
         before = query_of(self.before or self.after, pair.name)
-        assert query.streams is not None, "an order that can not be told was refused"
-        assert before.streams is not None, "an order that can not be told was refused"
+        assert query.streams is not None, "an order that cannot be told was refused"
+        assert before.streams is not None, "an order that cannot be told was refused"
         reached = positions_at(settled)
         positions = {to: offset for at, to in carried.pairs if at < len(reached) and (offset := reached[at]) is not None}
         same = {query.streams[to].name: before.streams[at].name for at, to in carried.pairs}

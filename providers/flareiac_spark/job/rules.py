@@ -201,7 +201,7 @@ def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> 
 
 
 def _reads(attributes: Attributes) -> dict[str, list[str]] | None:
-    """What each step reads, lower case; None where some step can not be read here."""
+    """What each step reads, lower case; None where some step cannot be read here."""
     found: dict[str, list[str]] = {}
     for name in attributes["step_order"]:
         names = relations(attributes["steps"][name]["sql"])

@@ -43,7 +43,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
 
 
 def outcome(request: PerformRequest, applications: Applications) -> Performed | None:
-    """The answer that nobody took, waited for where an application is at it; None where there is none, or it can not be read.
+    """The answer that nobody took, waited for where an application is at it; None where there is none, or it cannot be read.
 
     Raises ``Failure`` where it is cancelled.
     """

@@ -1,6 +1,6 @@
 """The class-data archive (AppCDS): Spark's and Iceberg's classes as a JVM maps them, made once per Java, pyspark and ordered jars.
 
-It only saves time. One that does not fit is ignored by the JVM, one that can not be made is done without.
+It only saves time. One that does not fit is ignored by the JVM, one that cannot be made is done without.
 """
 
 import fcntl

@@ -56,7 +56,7 @@ def _cache(environment: Mapping[str, str]) -> Check:
     existing = next(item for item in (folder, *folder.parents) if item.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         fix = "Give write access, or set XDG_CACHE_HOME to a directory that can be written."
-        return Check(name="cache", verdict=Verdict.FAIL, text=f"{existing} can not be written", fix=fix)
+        return Check(name="cache", verdict=Verdict.FAIL, text=f"{existing} cannot be written", fix=fix)
     return Check(name="cache", verdict=Verdict.OK, text=str(folder))
 
 

@@ -25,7 +25,7 @@ def render_lock(hashes: Mapping[Coordinate, str]) -> str:
 
 
 def read_lock(project_root: Path) -> Mapping[Coordinate, str] | None:
-    """SHA-256 by coordinate; None when there is no lock file. Raises ``Failure`` when it can not be understood."""
+    """SHA-256 by coordinate; None when there is no lock file. Raises ``Failure`` when it cannot be understood."""
     path = project_root / LOCK_FILE
     try:
         text = path.read_text(encoding="utf-8")

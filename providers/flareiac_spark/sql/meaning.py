@@ -47,7 +47,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where it is not told: it can not be
+    """``same``: no row and no state could differ. ``stateful_*``: whether the query holds state; None where it is not told: it cannot be
     read here, or both have the same texts, which are not looked into."""
 
     same: bool
@@ -128,7 +128,7 @@ def _stateful(composed: Composed) -> bool:
 
 
 def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Meaning:
-    """Of what can not be composed: the same words in the same steps over the same columns mean the same, anything else is unknown."""
+    """Of what cannot be composed: the same words in the same steps over the same columns mean the same, anything else is unknown."""
     before, after = _feeding(old), _feeding(new)
     state = _maybe_stateful(old), _maybe_stateful(new)
     if not moved and _surroundings(old, before) == _surroundings(new, after) and _same_steps(before, after):
@@ -158,7 +158,7 @@ def _same_words(old: str | None, new: str) -> bool:
 
 
 def _feeding(query: Query) -> dict[str, str]:
-    """The steps that reach the source; all of them where one can not be read."""
+    """The steps that reach the source; all of them where one cannot be read."""
     steps = {name.lower(): name for name in query.steps}
     found: set[str] = set()
     waiting = [query.source.lower()]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> "exp.Query | None":
-    """The tree of one query, or None when sqlglot can not read it (which says nothing about Spark). Never change the tree."""
+    """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never change the tree."""
     from sqlglot import exp
 
     try:
@@ -40,7 +40,7 @@ def _dialect() -> Any:
 
 def quoted_windows(sql: str) -> str:
     """``window`` as `` `window` `` wherever it is a function or a column, which means the same to Spark: unquoted, a GROUP BY that begins
-    with it, or a column of this name, is not read. What can not be tokenized stays as it is."""
+    with it, or a column of this name, is not read. What cannot be tokenized stays as it is."""
     if not re.search(r"\bwindow\b", sql, re.IGNORECASE):
         return sql
     import sqlglot

@@ -152,7 +152,7 @@ def _sides(join: Join, expr: "exp.Expr") -> set[int]:
 
 
 def _drops_nulls(join: Join, side: int, expr: "exp.Expr") -> bool | None:
-    """Whether a row with nulls on one side can not pass. None: it can not be told."""
+    """Whether a row with nulls on one side cannot pass. None: it cannot be told."""
     from sqlglot import exp
 
     def null_with_side(value: exp.Expr) -> bool:

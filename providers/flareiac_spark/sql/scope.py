@@ -19,7 +19,7 @@ Through = Callable[["exp.Expr", tuple[int, str]], "exp.Expr"]
 
 
 class CannotTell(Exception):
-    """The query can not be composed here. The text says why, for people."""
+    """The query cannot be composed here. The text says why, for people."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

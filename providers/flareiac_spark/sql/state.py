@@ -24,7 +24,7 @@ class Stateful(StrEnum):
     JOIN = "join of two streams"
     LIMIT = "limit"
     UNKNOWN = "unknown"
-    """The SQL can not be read here and has words that may mean state."""
+    """The SQL cannot be read here and has words that may mean state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class StatefulStep:
 
 
 def has_state(sql: str, streams: Collection[str] | None = None) -> bool | None:
-    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it can not be told."""
+    """Whether a query over streams holds state; ``streams`` None: everything it reads is one. None: it cannot be told."""
     kinds = state_of(sql, streams)
     return None if Stateful.UNKNOWN in kinds else bool(kinds)
 

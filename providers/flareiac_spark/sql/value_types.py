@@ -49,7 +49,7 @@ _SAME_VALUE: Final = {
 
 
 def type_of(expr: "exp.Expr", column: ColumnType) -> str | None:
-    """None: it can not be told here."""
+    """None: it cannot be told here."""
     from sqlglot import exp
 
     match expr:
@@ -77,7 +77,7 @@ def type_of(expr: "exp.Expr", column: ColumnType) -> str | None:
 
 
 def buffer_of(call: "exp.Expr", column: ColumnType) -> Buffer | None:
-    """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it can not be told here."""
+    """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot be told here."""
     from sqlglot import exp
 
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
@@ -97,7 +97,7 @@ def buffer_of(call: "exp.Expr", column: ColumnType) -> Buffer | None:
 
 
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
-    """Whether Spark goes on from the old buffer with the new aggregate. None: it can not be told.
+    """Whether Spark goes on from the old buffer with the new aggregate. None: it cannot be told.
 
     State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way round it is.
     """

@@ -21,7 +21,7 @@ _KEYWORDS: Final = frozenset({"select", "from", "where", "group by", "having", "
 
 @lru_cache(maxsize=4096)
 def verbatim(sql: str) -> "exp.Query | None":
-    """None: it can not be read here. Never change the tree."""
+    """None: it cannot be read here. Never change the tree."""
     from sqlglot import exp
 
     try:

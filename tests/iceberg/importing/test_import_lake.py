@@ -75,7 +75,7 @@ def test_columns_that_no_path_can_say_are_told_and_the_others_are_what_they_are(
         assert 'type = "struct<x: int>"' in text
         for name in ("s.`y.z`", "`a.b`", "``", "`s.x`"):
             assert f"# The column {name} is left out and not managed" in text
-        assert "# partition_by is left out and not managed: it names a column that can not be written." in text
+        assert "# partition_by is left out and not managed: it names a column that cannot be written." in text
         assert commands.flareiac("apply", "-auto-approve").code == 0
         assert commands.flareiac("plan", "-detailed-exitcode", "-refresh=full").code == 0
 

@@ -151,7 +151,7 @@ def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
 
 
 def test_what_nobody_knows_stops_everything_that_removes(written: Lake) -> None:
-    hold = Hold(subject="table.t", holder="job.w", reason="its checkpoint can not be read", unknown=True)
+    hold = Hold(subject="table.t", holder="job.w", reason="its checkpoint cannot be read", unknown=True)
     body = ORPHANS | {"snapshot_expiry": {"older_than": "0s"}}
     found = duties(written, body, holds=(hold,))
     assert not any(duty.due for duty in found.values())
