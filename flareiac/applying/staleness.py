@@ -90,6 +90,8 @@ def compare(address: str, before: Data, after: Data) -> list[Moved]:
 
     found = DeepDiff(before, after, view="tree", threshold_to_diff_deeper=0)
     places = [item for kind in found.values() for item in kind]
+    if not places:  # inside of lists deepdiff compares as Python does, for which False is 0
+        return [Moved(address=address, what="state", planned=_text(before), now=_text(after))]
     return [
         Moved(
             address=address,

@@ -1,7 +1,7 @@
 """What a stale plan is told: every place that moved, and no other."""
 
 import hypothesis.strategies as st
-from hypothesis import given
+from hypothesis import example, given
 
 from flareiac.applying.staleness import compare
 from flareiac.kernel.data import Data, canonical
@@ -25,6 +25,7 @@ def test_what_appeared_is_told_as_a_whole() -> None:
 
 
 @given(VALUES, VALUES)
+@example([["", False]], [["", 0]])
 def test_something_is_named_exactly_when_something_differs(before: Data, after: Data) -> None:
     found = compare("table.x", before, after)
     assert bool(found) == (canonical(before) != canonical(after))
