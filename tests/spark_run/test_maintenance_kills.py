@@ -66,7 +66,7 @@ def test_a_command_that_goes_away_leaves_the_work_running_and_finds_it_done(lake
     kept.fill(3)
     kept.cancel.set()
     code, detail = kept.refused(COMPACT)
-    assert (code, "goes on" in detail) == ("FIK114", True)
+    assert (code, "continues" in detail) == ("FIK114", True)
     kept.cancel.clear()
     done = kept.outcome(COMPACT)
     assert done is not None
