@@ -160,9 +160,13 @@ class Project:
         return self.run("apply", "-auto-approve", code=code, **extra)
 
     def plan(self, code: int) -> str:
-        """The plan's text; ``code`` is 0 for no changes, also none of the state, and 2 for changes."""
-        text = self.run("plan", "-detailed-exitcode", code=code).out
-        assert code != 0 or "The state is brought up to date" not in text, text
+        """The plan's text; ``code`` is 0 for no changes and 2 for changes."""
+        return self.run("plan", "-detailed-exitcode", code=code).out
+
+    def quiet(self) -> str:
+        """The text of a plan without changes, also none of the state: as it is after an apply that nothing came after."""
+        text = self.plan(0)
+        assert "The state is brought up to date" not in text, text
         return text
 
     def killed(self, point: str, *words: str) -> None:

@@ -83,7 +83,7 @@ def test_files_go_on_in_a_new_generation(project: Project) -> None:
     project.expect_rides("first")
     after = json.loads((folder(project, "first", 2, "rides") / "metadata").read_text())["id"]
     assert before != after
-    assert "No changes." in project.plan(0)
+    assert "No changes." in project.quiet()
 
 
 def test_tables_go_on_in_a_new_generation(project: Project) -> None:
@@ -97,7 +97,7 @@ def test_tables_go_on_in_a_new_generation(project: Project) -> None:
     project.apply()
     project.land(5)
     project.expect_rides("copy")
-    assert "No changes." in project.plan(0)
+    assert "No changes." in project.quiet()
 
 
 def counts(project: Project, name: str) -> dict[str, int]:
@@ -124,7 +124,7 @@ def test_state_is_left_behind_and_the_position_is_not(project: Project) -> None:
     project.edit("counts", ("count(*)", "count(id)"))
     project.apply()
     project.until(lambda: counts(project, "counts") == expected(project), "all counts")
-    assert "No changes." in project.plan(0)
+    assert "No changes." in project.quiet()
 
 
 @pytest.mark.parametrize("point", ["", "apply.settled", "apply.truncated", "apply.seeded"])
@@ -151,7 +151,7 @@ def test_a_table_is_rebuilt(project: Project, point: str) -> None:
     assert [item.parent_snapshot_id for item in emptied] == [before]
     assert f"table.{name}" in done.text
     assert f'"snapshot_id": {before}' in project.run("state", "show", f"job.{name}", "-json").out
-    assert "No changes." in project.plan(0)
+    assert "No changes." in project.quiet()
 
 
 PAIR = """
@@ -199,7 +199,7 @@ def test_a_batch_in_one_table_of_two_is_finished_first(own_project: Project) -> 
     for name in ("left", "right"):
         project.expect_rides(name)
     assert sum(row["city"].isupper() for row in project.rows("right")) == 6
-    assert "No changes." in project.plan(0)
+    assert "No changes." in project.quiet()
 
 
 def forget(project: Project, name: str) -> int:
