@@ -32,7 +32,7 @@ def test_a_table_of_others_keeps_its_namespace(tmp_path: Path) -> None:
             done = commands.flareiac(*words)
             assert done.code == 4, done.text
             assert "# namespace.n is blocked" in done.out
-            assert "It holds theirs, and a catalog drops only empty namespaces." in done.out
+            assert "n holds theirs, and a catalog drops only empty namespaces." in done.out
         assert catalog.table_exists("n.own")
         catalog.drop_table("n.theirs")
         done = commands.flareiac("destroy", "-auto-approve")
@@ -50,10 +50,10 @@ def test_a_table_that_is_left_out_keeps_its_namespace(tmp_path: Path, words: tup
         for command in (("plan", "-destroy"), ("destroy", "-auto-approve")):
             done = commands.flareiac(*command, *words)
             assert done.code == 4, done.text
-            assert "It holds own, and a catalog drops only empty namespaces." in done.out
+            assert "n holds own, and a catalog drops only empty namespaces." in done.out
         (tmp_path / "main.flare.hcl").write_text('catalog "lake" {}\n', encoding="utf-8")
         done = commands.flareiac("plan", *words)
         assert done.code == 4, done.text
-        assert "It holds own, and a catalog drops only empty namespaces." in done.out
+        assert "n holds own, and a catalog drops only empty namespaces." in done.out
         done = commands.flareiac("plan", *words, "-target=table.own") if words[0].startswith("-target") else commands.flareiac("plan")
         assert done.code == 0, done.text

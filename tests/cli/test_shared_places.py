@@ -180,7 +180,7 @@ def test_what_was_replaced_is_named_and_can_be_given_up(here: Here) -> None:
     assert "To have it forgotten" in here.refused("state", "rm", "table.one")
     assert "its last metadata file is" in here.command("state", "rm", name)
     assert here.due(block) == {"table.one": "due"}
-    assert "Nothing that was dropped is known" in here.refused("state", "rm", name)
+    assert "No such dropped resource" in here.refused("state", "rm", name)
 
 
 def test_a_table_that_is_about_to_get_another_name_is_no_neighbour_of_itself(here: Here) -> None:

@@ -103,7 +103,7 @@ def test_the_old_table_is_known_after_it_was_created_again(shop: Project) -> Non
     shop.remove("orders")
     shop.apply()
     assert kept(shop) == [old, new]
-    assert "Nothing that was dropped" in shop.run("undrop", "table.orders@nobody", code=1).err
+    assert "No such dropped resource" in shop.run("undrop", "table.orders@nobody", code=1).err
     said = shop.run("undrop", f"table.orders@{old}").out
     assert "is back, with 1 rows" in said
     assert f"dropped earlier and still known: table.orders@{new}" in said

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import warning
 from flareiac.kernel.sources import Position, Span
@@ -86,8 +87,7 @@ CHANGE = st.builds(
 DISTURBANCE = st.builds(Disturbance, relation=st.sampled_from(Relation), reaction=st.sampled_from(Reaction), reason=TEXT)
 WARNING = st.builds(
     warning,
-    TEXT,
-    TEXT,
+    st.builds(Code, TEXT, TEXT),
     TEXT,
     subject=st.none() | st.just(Span("main.flare.hcl", Position(1, 2, 3), Position(4, 5, 6))),
     address=st.none() | ADDRESS,
