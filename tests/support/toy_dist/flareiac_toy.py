@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.codes import NO_CODES, Code, CodeTable
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, to_json
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error, warning
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
@@ -165,7 +165,7 @@ class ThingDriver:
             gone = recorded is not None and not self._path(recorded.attributes["name"]).exists()
             return Applied(attributes={}, identity={}) if gone else None
         path = self._path(planned["name"])
-        found = json.loads(path.read_text()) if path.exists() else None
+        found = from_json(json.loads(path.read_text())) if path.exists() else None
         if found is None or found["key"] != request.key:
             return None
         return Applied(attributes=found["attributes"], identity={"id": request.key})
