@@ -204,7 +204,7 @@ def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) ->
     if "FIK062" in codes:
         return Verdict.REFUSED
     if "FIK063" in codes:
-        known = any(item["summary"].startswith("Results would") for item in blockers)
+        known = any(item["why"].startswith("Results would") for item in blockers)
         return Verdict.RESULTS_CHANGE if known else Verdict.UNKNOWN
     if codes:
         return f"{Verdict.BLOCKED}"
