@@ -81,7 +81,7 @@ def test_a_table_dropped_by_another_program_comes_back_before_an_apply_and_plan_
     assert sorted(shop.ids("orders")) == [1, 2]
     shop.apply()
     assert "No changes." in shop.plan(0)
-    assert "it is there" in shop.run("undrop", "table.orders", code=1).err
+    assert "and it exists" in shop.run("undrop", "table.orders", code=1).err
 
 
 def test_a_table_that_was_forgotten_because_it_was_gone_comes_back(shop: Project) -> None:
