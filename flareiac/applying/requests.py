@@ -7,6 +7,7 @@ from dataclasses import replace
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
+from flareiac.model.references import connections_of, reached
 from flareiac.model.shape import check
 from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
 from flareiac.sdk.changes import Action
@@ -50,25 +51,22 @@ def references_of(plan: Plan, resource: PlannedResource, identities: Callable[[s
         address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in resource.resolved.items()
     }
-    stack = [*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded)]
-    seen: set[str] = set()
-    while stack:
-        address = stack.pop()
-        if address in seen or address not in plan.references:
-            continue
-        seen.add(address)
+    start = (*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded))
+    for address in reached(start, plan.references):
         found[address] = replace(plan.references[address], identity=identities(address))
-        stack.extend(references(plan.references[address].attributes))
     return found
 
 
 def record_of(
-    resource: PlannedResource, outcome: Applied | NotApplied, request: ApplyRequest, types: Mapping[str, ResourceType]
+    resource: PlannedResource | ResourceRecord, outcome: Applied | NotApplied, request: ApplyRequest, types: Mapping[str, ResourceType]
 ) -> ResourceRecord | None:
     """What is recorded of a resource after a driver's answer, or None when there is nothing to record."""
     if outcome.attributes is None:
         return None
-    kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
+    if isinstance(outcome, Applied):
+        kept = connections_of(resource.dependencies, outcome.attributes, request.references, types)
+    else:  # what is there may still be the former one, so that its connections are needed as well
+        kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
     return ResourceRecord(
         address=resource.address,
         type=resource.type,

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.maintain import Upkeep, found_done
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import decode_request
+from flareiac.applying.requests import decode_request, record_of
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Foreseeing, Kind, Outcome, ResourceType, Settling
+from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Foreseeing, Outcome, ResourceType, Settling
 
 
 def settle(
@@ -90,10 +90,7 @@ def foresee(
 def _record(
     outcome: Outcome | None, request: ApplyRequest, blank: ResourceRecord, types: Mapping[str, ResourceType]
 ) -> ResourceRecord | None:
-    if outcome is None or outcome.attributes is None:
-        return None
-    kept = {address: item.attributes for address, item in request.references.items() if types[item.type].kind is not Kind.MANAGED}
-    return replace(blank, attributes=outcome.attributes, identity=outcome.identity or {}, resolved=kept)
+    return None if outcome is None else record_of(blank, outcome, request, types)
 
 
 def _settle_duty(

@@ -11,6 +11,7 @@ from flareiac.kernel.graph import topological
 from flareiac.kernel.sources import Span
 from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource
+from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, blocker
@@ -298,11 +299,9 @@ def _outdated(context: Context, case: Case, request: PlanRequest) -> bool:
     """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no longer true."""
     if case.record is None or case.desired is None:
         return False
-    reached = {
-        address: item.attributes for address, item in request.references.items() if context.types[item.type].kind is not Kind.MANAGED
-    }
-    record = case.record
-    return (record.protected, record.dependencies, record.resolved) != (_protects(case), case.desired.dependencies, reached)
+    record, dependencies = case.record, case.desired.dependencies
+    connections = connections_of(dependencies, record.attributes, request.references, context.types)
+    return (record.protected, record.dependencies, record.resolved) != (_protects(case), dependencies, connections)
 
 
 def _identity(case: Case) -> Attributes:

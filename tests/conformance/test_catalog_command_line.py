@@ -105,7 +105,7 @@ def test_a_secret_that_is_missing_is_told_and_changes_nothing(project: Project) 
     assert "FIX050" in said
     assert "database.secret cannot be read" in said
     (project.root / "database.secret").write_text(PASSWORD)
-    project.plan(code=0)
+    project.quiet()
 
 
 @pytest.mark.jvm
@@ -118,7 +118,7 @@ def test_an_application_has_the_secrets_of_its_catalogs_and_keeps_none(project: 
     shows_no_secret(project)
     command = Path(f"/proc/{project.driver_pid()}/cmdline").read_bytes()
     assert PASSWORD.encode() not in command
-    project.plan(code=0)
+    project.quiet()
 
 
 def written(project: Project) -> int:

@@ -14,6 +14,7 @@ FLAREIAC_UPDATE_GOLDEN=1 writes the latter. ``{"missing": [address]}`` is not th
 import dataclasses
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,22 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
+from flareiac.applying.requests import record_of, request_for
 from flareiac.config.files import ModuleFiles
 from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.kernel.graph import closure
 from flareiac.model.drift import DriftClass
-from flareiac.model.plan import Plan
+from flareiac.model.plan import Operation, Plan, Verb
+from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
-from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
+from flareiac.sdk.provider import Applied, Kind, Missing, Observation, Present, Project
 from tests.golden.plan_json_contract import check_plan_json
 from tests.support.txtar import Archive, format_txtar, parse_txtar
 
@@ -125,24 +127,16 @@ def test_after_an_apply_there_is_nothing_to_do(case: Path, tmp_path: Path) -> No
 
 def _applied(made: Plan, inputs: Inputs) -> Inputs:
     """The world and the state after an apply that did exactly what was planned."""
-    records = {
-        item.address: ResourceRecord(
-            address=item.address,
-            type=item.type,
-            provider=item.provider,
-            attributes=item.proposal.planned,
-            identity=_identity_after(item.proposal.planned, inputs.observations[item.address]),
-            dependencies=item.dependencies,
-            protected=item.protected,
-            resolved={
-                each: made.references[each].attributes
-                for each in closure(item.dependencies, {address: each.dependencies for address, each in inputs.desired.resources.items()})
-                if inputs.types[made.references[each].type].kind is not Kind.MANAGED
-            },
-        )
-        for item in made.resources
-        if item.proposal.planned is not None
-    }
+    records: dict[str, ResourceRecord] = {}
+    for item in made.resources:
+        if item.proposal.planned is not None:
+            operation = Operation(id=item.address, address=item.address, verb=Verb.UPDATE)
+            request = request_for(made, item, operation, None, lambda _address: {}, threading.Event(), print)
+            identity = _identity_after(item.proposal.planned, inputs.observations[item.address])
+            done = Applied(attributes=item.proposal.planned, identity=identity)
+            record = record_of(item, done, request, inputs.types)
+            assert record is not None
+            records[item.address] = record
     observations: dict[str, Observation] = {
         address: Present(attributes=record.attributes, identity=record.identity, history=_history([[1, 0, "append", 1, 1]]))
         for address, record in records.items()
@@ -195,7 +189,8 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
     records: dict[str, ResourceRecord] = {}
     if "recorded.flare.hcl" in archive.files:
         recorded = _resources(archive.files["recorded.flare.hcl"], root).desired.resources
-        needs = {address: item.dependencies for address, item in recorded.items()}
+        known = {address: item.resolved() for address, item in recorded.items()}
+        types = installed().registry.types
         for address, item in recorded.items():
             if item.kind is Kind.MANAGED:
                 records[address] = ResourceRecord(
@@ -207,11 +202,7 @@ def _world(archive: Archive, root: Path, desired: Configuration) -> tuple[Snapsh
                     dependencies=item.dependencies,
                     protected=item.lifecycle.prevent_destroy,
                     upkeep=runs.get(address, {}),
-                    resolved={
-                        each: recorded[each].attributes
-                        for each in closure(item.dependencies, needs)
-                        if recorded[each].kind is not Kind.MANAGED
-                    },
+                    resolved=connections_of(item.dependencies, item.attributes, known, types),
                 )
     for keeper, user in _left(archive, root).items():
         records[keeper] = dataclasses.replace(records[keeper], user=user)

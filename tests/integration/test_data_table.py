@@ -67,8 +67,13 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
     project.until(lambda: sorted(row["id"] for row in project.rows("copy")) == [1, 2, 3, 4], "a row after the restart")
     with catalog.load_table("theirs.events").update_schema() as change:
         change.rename_column("name", "title")
+    refused = project.run("plan", code=1).text  # the query would fail at its next start
+    assert "FIK158" in refused
+    assert 'There is no column "all.name"' in refused
+    project.write(copy=COPY.replace("all.name", "all.title AS name"))
     plan = project.plan(2)
-    assert '- inputs.events.columns.name = "string"' in plan
+    assert '- inputs.events.columns.name  = "string"' in plan, plan
+    assert '+ inputs.events.columns.title = "string"' in plan, plan
     assert "Plan: 0 to add, 1 to change, 0 to destroy. Restarts: 1." in plan
     assert catalog.load_table("theirs.events").metadata.table_uuid == uuid
     project.remove("copy")
