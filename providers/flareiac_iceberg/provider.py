@@ -9,22 +9,22 @@ from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog import canonical as catalog_canonical
-from flareiac_iceberg.catalog import schema as catalog_schema
-from flareiac_iceberg.catalog.connection import Connections
-from flareiac_iceberg.catalog.spec import SqliteCatalog, spec_of
-from flareiac_iceberg.catalog.sqlite import recover
+from flareiac_iceberg.catalogs import canonical as catalog_canonical
+from flareiac_iceberg.catalogs import schema as catalog_schema
+from flareiac_iceberg.catalogs.spec import SqliteCatalog, spec_of
+from flareiac_iceberg.catalogs.sqlite import recover
+from flareiac_iceberg.catalogs.writer import Connections
 from flareiac_iceberg.data_table import schema as data_table_schema
 from flareiac_iceberg.data_table.read import DataTableDriver
-from flareiac_iceberg.functions import FUNCTIONS
-from flareiac_iceberg.maintenance.duties import TableMaintainer
+from flareiac_iceberg.format.locations import places
+from flareiac_iceberg.format.transforms import FUNCTIONS
+from flareiac_iceberg.maintenance.plan import TableMaintainer
 from flareiac_iceberg.namespace import schema as namespace_schema
-from flareiac_iceberg.namespace.apply import NamespaceDriver
+from flareiac_iceberg.namespace.driver import NamespaceDriver
 from flareiac_iceberg.namespace.plan import NamespacePlanner
 from flareiac_iceberg.table import canonical as table_canonical
 from flareiac_iceberg.table import schema as table_schema
-from flareiac_iceberg.table.apply import TableDriver
-from flareiac_iceberg.table.places import places
+from flareiac_iceberg.table.driver import TableDriver
 from flareiac_iceberg.table.plan import TablePlanner
 
 _TYPES: Final = (
@@ -88,7 +88,7 @@ class IcebergSession:
 
     def checks(self, references: References) -> Sequence[Check]:
         """One verdict for each declared catalog."""
-        from flareiac_iceberg.catalog.doctor import check_catalog
+        from flareiac_iceberg.catalogs.doctor import check_catalog
 
         return [check_catalog(item) for item in references.values() if item.type == "catalog"]
 
@@ -101,7 +101,7 @@ class IcebergSession:
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """The tables that a pattern names. Raises ``Failure``."""
-        from flareiac_iceberg.importing.find import Search
+        from flareiac_iceberg.discovery.find import Search
 
         return Search(project=self._project, connections=self._connections, driver=self._drivers["table"]).found(request)
 

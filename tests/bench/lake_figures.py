@@ -40,8 +40,8 @@ def _timing(output: str, name: str) -> float:
 
 def deciding(directory: Path, _blocks: int) -> Iterator[Figure]:
     """Measuring a table with 20,000 snapshots and 100,000 data files, for all kinds of maintenance at once."""
+    from flareiac_iceberg.catalogs.metadata_files import load
     from flareiac_iceberg.maintenance.measure import Table, measure
-    from flareiac_iceberg.table.metadata import load
     from tests.iceberg.lake import Lake
     from tests.iceberg.maintenance import large_table
     from tests.iceberg.maintenance.upkeep import declared

@@ -14,9 +14,9 @@ from pyiceberg.exceptions import CommitFailedException
 from flareiac.kernel.data import to_json
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Reviving, Unreadable
-from flareiac_iceberg.catalog.doctor import check_catalog
-from flareiac_iceberg.catalog.files import read_file
-from flareiac_iceberg.catalog.spec import GlueCatalog
+from flareiac_iceberg.catalogs.doctor import check_catalog
+from flareiac_iceberg.catalogs.file_access import read_file
+from flareiac_iceberg.catalogs.spec import GlueCatalog
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, VARIABLES, KindLake, Servers, kind_lake
 

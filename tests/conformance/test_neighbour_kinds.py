@@ -7,8 +7,8 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.spec import CatalogSpec
-from flareiac_iceberg.maintenance import listing
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.maintenance import catalog_listing as listing
 from tests.iceberg.lake import columns
 from tests.iceberg.maintenance.upkeep import duties, measured
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake

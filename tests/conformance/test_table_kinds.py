@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_iceberg.catalog.spec import GlueCatalog
+from flareiac_iceberg.catalogs.spec import GlueCatalog
 from tests.iceberg.lake import columns
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
 

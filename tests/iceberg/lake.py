@@ -32,7 +32,7 @@ from flareiac.sdk.provider import (
 )
 from flareiac.sdk.references import Resolved
 from flareiac_iceberg import provider
-from flareiac_iceberg.functions import FUNCTIONS
+from flareiac_iceberg.format.transforms import FUNCTIONS
 
 CALLS = {item.name: item.call for item in FUNCTIONS}
 CATALOG = "catalog.lake"

@@ -8,8 +8,8 @@ import pytest
 from flareiac.kernel.data import Reference
 from flareiac.sdk.provider import NotApplied, Unreadable
 from flareiac.sdk.secret_settings import is_secret
-from flareiac_iceberg.catalog.files import bucket_trouble
-from flareiac_iceberg.catalog.rest import server as rest_server_of
+from flareiac_iceberg.catalogs.file_access import bucket_trouble
+from flareiac_iceberg.catalogs.rest import server as rest_server_of
 from tests.iceberg.lake import Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS
 from tests.support.strange_server import Answer, Asked, as_json, iceberg_error, strange_server

@@ -11,12 +11,12 @@ import pytest
 
 from flareiac.kernel.data import Reference
 from flareiac.sdk.provider import Missing, NotApplied, Observation, Present, Unreadable
-from flareiac_iceberg.catalog.connection import Connections
-from flareiac_iceberg.catalog.doctor import check_catalog
-from flareiac_iceberg.catalog.rest import server as rest_server_of
-from flareiac_iceberg.catalog.spec import spec_of
-from flareiac_iceberg.table.read import Target
-from flareiac_iceberg.table.revival import refuse_elsewhere
+from flareiac_iceberg.catalogs.doctor import check_catalog
+from flareiac_iceberg.catalogs.rest import server as rest_server_of
+from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.catalogs.writer import Connections
+from flareiac_iceberg.table.undrop import refuse_elsewhere
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS, KindLake, Servers, s3
 from tests.support.moto_server import KEYS, aws_keys
@@ -48,9 +48,9 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patience of half a second."""
-    for module in ("postgres", "rest", "glue", "files"):
+    for module in ("postgres", "rest", "glue", "file_access"):
         for name in ("CONNECT_SECONDS", "ANSWER_SECONDS"):
-            monkeypatch.setattr(f"flareiac_iceberg.catalog.{module}.{name}", 0.5, raising=False)
+            monkeypatch.setattr(f"flareiac_iceberg.catalogs.{module}.{name}", 0.5, raising=False)
 
 
 def look(lake: Lake) -> Observation:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_iceberg.column_types import Field, List, Map, Primitive, Struct, TypeTextError, can_become, parse, render
-from flareiac_iceberg.functions import FUNCTIONS
-from flareiac_iceberg.table.evolve import new_schema
-from flareiac_iceberg.table.metadata import nodes
+from flareiac_iceberg.format.metadata import nodes
+from flareiac_iceberg.format.transforms import FUNCTIONS
+from flareiac_iceberg.format.types import Field, List, Map, Primitive, Struct, TypeTextError, can_become, parse, render
+from flareiac_iceberg.table.schema_updates import new_schema
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,16 @@ import pytest
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.provider import SurveyRequest
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.pointers import Pointer
-from flareiac_iceberg.catalog.spec import CatalogSpec, spec_of
-from flareiac_iceberg.inspect.survey import survey
+from flareiac_iceberg.catalogs.metadata_files import load_entry
+from flareiac_iceberg.catalogs.reader import Pointer
+from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata_update import updated
+from flareiac_iceberg.format.snapshots import commits, heads
+from flareiac_iceberg.format.spec import PartitionField, SortField
+from flareiac_iceberg.maintenance.statistics import survey
 from flareiac_iceberg.table.changes import AddColumn, AddPartitionField, SetSortOrder
-from flareiac_iceberg.table.evolve import updates
-from flareiac_iceberg.table.history import commits, heads
-from flareiac_iceberg.table.metadata import load_entry, taken_apart
-from flareiac_iceberg.table.metadata_update import updated
-from flareiac_iceberg.table.spec import PartitionField, SortField
+from flareiac_iceberg.table.schema_updates import updates
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 
 BODY: dict[str, Any] = {

@@ -8,7 +8,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import NotApplied
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog import pointers
+from flareiac_iceberg.catalogs import reader as pointers
 from tests.iceberg.lake import Lake, columns
 
 ADDRESS = "namespace.sales"
@@ -69,7 +69,7 @@ def test_one_that_was_made_without_a_word_is_recorded(lake: Lake, monkeypatch: p
             raise trouble
         return real(*arguments)
 
-    monkeypatch.setattr("flareiac_iceberg.namespace.apply.namespace_properties", once_silent)
+    monkeypatch.setattr("flareiac_iceberg.namespace.driver.namespace_properties", once_silent)
     assert isinstance(lake.carry_out(ADDRESS, planned), NotApplied)
     assert lake.plan(ADDRESS, {}).action is Action.NO_OP
 

@@ -11,7 +11,7 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac_iceberg.table.changes import AddColumn
-from flareiac_iceberg.table.evolve import SchemaDraft
+from flareiac_iceberg.table.schema_updates import SchemaDraft
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 
 pytestmark = [
@@ -179,7 +179,7 @@ def test_spark_leaves_out_rows_that_read_as_an_initial_default(shared: Lake, sql
             self.field(change.path)["initial-default"] = change.default
 
     with monkeypatch.context() as patch:
-        patch.setattr("flareiac_iceberg.table.evolve.SchemaDraft", Draft)
+        patch.setattr("flareiac_iceberg.table.schema_updates.SchemaDraft", Draft)
         shared.apply("table.initial", body | {"column": {**columns(id="long"), "n": with_default("int", 7)}})
     assert sql("SELECT id, n FROM lake.n.initial") == [(1, 7)]
     assert sql("SELECT id, n FROM lake.n.initial WHERE n = 7") == []

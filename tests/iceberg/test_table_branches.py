@@ -91,7 +91,7 @@ def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: L
     request = lake.request("table.t", lake.plan("table.t", body))
     driver = lake.session.driver("table")
     with monkeypatch.context() as patch:
-        patch.setattr("flareiac_iceberg.table.apply.commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("flareiac_iceberg.table.driver.commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             driver.apply(request)
     settled = lake.settle("table.t", request)

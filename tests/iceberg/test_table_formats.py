@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, Effect
-from flareiac_iceberg.table.default_value import DoesNotFit, default_value, same_form
+from flareiac_iceberg.format.default_value import DoesNotFit, default_value, same_form
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "partition_by": [CALLS["bucket"](4, "id")]}

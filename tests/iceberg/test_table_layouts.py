@@ -15,11 +15,11 @@ from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringT
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import NotApplied, Present, Unreadable
+from flareiac_iceberg.catalogs.metadata_files import load
+from flareiac_iceberg.catalogs.target import target_of
 from flareiac_iceberg.table.changes import AddColumn, Change, SetIdentifier
-from flareiac_iceberg.table.evolve import updates
-from flareiac_iceberg.table.metadata import load
 from flareiac_iceberg.table.pointer_commit import commit_pointer
-from flareiac_iceberg.table.read import target_of
+from flareiac_iceberg.table.schema_updates import updates
 from tests.iceberg.lake import CALLS, Lake, columns
 
 PLACE: dict[str, Any] = {"namespace": "n"}

@@ -107,6 +107,6 @@ def test_a_purge_that_was_not_confirmed_goes_on(made: Lake, monkeypatch: pytest.
         raise Failure(error(codes.CHANGE_NOT_CONFIRMED, "lost"))
 
     planned = made.plan("table.t", None)
-    monkeypatch.setattr("flareiac_iceberg.table.apply.drop", lost)
+    monkeypatch.setattr("flareiac_iceberg.table.driver.drop", lost)
     assert isinstance(made.carry_out("table.t", planned), Applied)
     assert files(made) == set()

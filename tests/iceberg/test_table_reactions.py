@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from flareiac.sdk.changes import Reaction, Relation
+from flareiac_iceberg.format.spec import PartitionField
 from flareiac_iceberg.table.changes import (
     AddColumn,
     AddPartitionField,
@@ -28,7 +29,6 @@ from flareiac_iceberg.table.changes import (
     WidenType,
 )
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, disturbances, verdict
-from flareiac_iceberg.table.spec import PartitionField
 
 RUNS, STOPS, ENDS = Reaction.RUNS_ON, Reaction.STOPS_FIRST, Reaction.CAN_NOT
 FIELD = PartitionField(transform="day", column="ts", param=None, name=None)

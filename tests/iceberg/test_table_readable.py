@@ -11,7 +11,7 @@ from pyiceberg.table import Table
 
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
 from flareiac.sdk.provider import Present
-from flareiac_iceberg.table.history import live
+from flareiac_iceberg.format.snapshots import live
 from tests.iceberg.lake import Lake, columns
 
 

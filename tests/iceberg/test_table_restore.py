@@ -1,6 +1,6 @@
 """What one commit sets a table back. Pure."""
 
-from flareiac_iceberg.table.restore import HELD_MS, updates, way_back
+from flareiac_iceberg.table.rollback import HELD_MS, updates, way_back
 
 DAY_MS = 24 * 60 * 60 * 1000
 

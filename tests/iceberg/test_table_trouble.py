@@ -14,11 +14,11 @@ from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Present, Recorded, Unreadable
-from flareiac_iceberg.catalog import pointers
+from flareiac_iceberg.catalogs import reader as pointers
 from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
-from flareiac_iceberg.table import apply as driver_of_tables
-from flareiac_iceberg.table.apply import TableDriver
+from flareiac_iceberg.table import driver as driver_of_tables
 from flareiac_iceberg.table.commit import commit
+from flareiac_iceberg.table.driver import TableDriver
 from tests.iceberg.lake import Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "1"}}
@@ -166,7 +166,7 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypa
     def closed(*_arguments: Any) -> Any:
         raise Failure(error(CATALOG_NOT_WRITTEN, "closed"))
 
-    monkeypatch.setattr("flareiac_iceberg.catalog.connection._open", closed)
+    monkeypatch.setattr("flareiac_iceberg.catalogs.writer._open", closed)
     monkeypatch.setattr(driver_of_tables, "tables_in", closed)
     assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 
@@ -350,7 +350,7 @@ def test_a_warehouse_that_can_not_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_a_locked_catalog_is_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flareiac_iceberg.catalog.connection.BUSY_TIMEOUT_MS", 0)
+    monkeypatch.setattr("flareiac_iceberg.catalogs.writer.BUSY_TIMEOUT_MS", 0)
     made.session.close()
     planned = made.plan("table.t", WIDER)
     holder = sqlite3.connect(made.database, isolation_level=None)

@@ -11,8 +11,9 @@ from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity, did_you_mean
 from flareiac.sdk.validators import parse_duration, parse_size
 from flareiac_iceberg import codes
-from flareiac_iceberg.functions import sort_field
-from flareiac_iceberg.maintenance.filters import named_columns, unknown
+from flareiac_iceberg.format.spec import Column, is_inside
+from flareiac_iceberg.format.transforms import sort_field
+from flareiac_iceberg.maintenance.humanize import exact_duration, exact_size
 from flareiac_iceberg.maintenance.schema import NAMES, parse_share
 from flareiac_iceberg.maintenance.settings import (
     KINDS,
@@ -21,8 +22,7 @@ from flareiac_iceberg.maintenance.settings import (
     SnapshotExpiry,
     data_of,
 )
-from flareiac_iceberg.maintenance.words import exact_duration, exact_size
-from flareiac_iceberg.table.spec import Column, is_inside
+from flareiac_iceberg.maintenance.where_clause import named_columns, unknown
 
 _DURATIONS: Final = frozenset({"every", "older_than", "hold_readers_for", "keep"})
 _SIZES: Final = frozenset({"target_file_size", "min_file_size", "max_file_size", "max_file_group_size"})

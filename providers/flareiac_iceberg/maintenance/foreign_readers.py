@@ -14,8 +14,9 @@ from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.files import names_in, read_file
-from flareiac_iceberg.catalog.spec import CatalogSpec, absolute_location, local_path
+from flareiac_iceberg.catalogs.file_access import names_in, read_file
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.format.locations import absolute_location, local_path
 
 _HEADER: Final = 2
 """Lines of an offsets file before those of its sources: the version, and what was in force."""

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, digest
-from flareiac_iceberg.column_types import NOT_IN_SPARK
-from flareiac_iceberg.maintenance import manifests as files
-from flareiac_iceberg.maintenance.aged_rows import Ages, Clock, clock
+from flareiac_iceberg.format import manifests as files
+from flareiac_iceberg.format.manifests import Entry, Manifest
+from flareiac_iceberg.format.metadata import nodes, partition_spec_of, schema_of, sort_order_of
+from flareiac_iceberg.format.types import NOT_IN_SPARK
+from flareiac_iceberg.maintenance.expiry_rules import MAIN, History, Ref, history_data, marks
 from flareiac_iceberg.maintenance.figures import number, settings_digest
-from flareiac_iceberg.maintenance.filtering import Filter, filter_of
-from flareiac_iceberg.maintenance.grouping import Candidate, Groups, Sizing, grouped, sizing
-from flareiac_iceberg.maintenance.history import MAIN, History, Ref, history_data, marks
-from flareiac_iceberg.maintenance.manifests import Entry, Manifest
+from flareiac_iceberg.maintenance.file_filter import Filter, filter_of
+from flareiac_iceberg.maintenance.rewrite_groups import Candidate, Groups, Sizing, grouped, sizing
+from flareiac_iceberg.maintenance.row_ages import Ages, Clock, clock
 from flareiac_iceberg.maintenance.settings import (
     DEFAULT_DELETE_TARGET,
     DEFAULT_TARGET,
@@ -26,7 +27,6 @@ from flareiac_iceberg.maintenance.settings import (
     Settings,
     settings_of,
 )
-from flareiac_iceberg.table.metadata import nodes, partition_spec_of, schema_of, sort_order_of
 
 Read: TypeAlias = Callable[[str], bytes]
 

@@ -13,8 +13,7 @@ from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac.sdk.validators import not_empty, one_of
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
-from flareiac_iceberg.table.canonical import IN_CLEAR, check_namespace
+from flareiac_iceberg.catalogs.resolve import IN_CLEAR, check_names, check_namespace, chosen_catalog, place_of
 
 SCHEMA: Final = Block(
     description="A namespace of a catalog.",

@@ -9,15 +9,15 @@ from flareiac.kernel.paths import Path as AttributePath
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
-from flareiac_iceberg.column_types import render
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
+from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.canonical import shown
 from flareiac_iceberg.maintenance.schema import NAMES
+from flareiac_iceberg.table.blockers import same_location
 from flareiac_iceberg.table.branch_blocks import named_changes
 from flareiac_iceberg.table.changes import SetProperty
 from flareiac_iceberg.table.diff import Difference
-from flareiac_iceberg.table.refusals import same_location
 from flareiac_iceberg.table.rename import path_after
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
 
 STATE_ONLY = ("catalog", "namespace", "name", "on_destroy")
 UPKEEP = ("engine", "reader", *NAMES)

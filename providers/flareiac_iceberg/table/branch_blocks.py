@@ -9,9 +9,9 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.snapshots import MAIN
+from flareiac_iceberg.format.spec import duration_text
 from flareiac_iceberg.table.branches import OWN_TAGS
-from flareiac_iceberg.table.history import MAIN
-from flareiac_iceberg.table.spec import duration_text
 
 _NAME: Final = re.compile(r"[^\x00-\x1f`]+")
 _PARTS: Final = {"branch": ("retain", "min_snapshots_to_keep", "max_snapshot_age"), "tag": ("snapshot_id", "retain")}

@@ -8,6 +8,9 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, Claim, Relation, blocker
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.refs import refs_of
+from flareiac_iceberg.format.snapshots import current
+from flareiac_iceberg.format.spec import Branch, SnapshotTag, TableSpec
 from flareiac_iceberg.table.changes import (
     Change,
     DropBranch,
@@ -18,38 +21,9 @@ from flareiac_iceberg.table.changes import (
     MakeSnapshotTag,
     MoveSnapshotTag,
 )
-from flareiac_iceberg.table.history import MAIN, current
-from flareiac_iceberg.table.spec import Branch, SnapshotTag, TableSpec
 
 OWN_TAGS: Final = "flareiac-before-"
 """Tags of FlareIaC's own that keep what a rollback or a rebuild left behind."""
-
-
-def refs_of(metadata: Attributes) -> dict[str, Attributes]:
-    """The branches and tags in metadata, by name, without main."""
-    return {name: item for name, item in (metadata.get("refs") or {}).items() if name != MAIN}
-
-
-def branches_of(metadata: Attributes) -> dict[str, Branch]:
-    """The branches beside main."""
-    return {name: _branch(item) for name, item in refs_of(metadata).items() if item["type"] == "branch"}
-
-
-def tags_of(metadata: Attributes) -> dict[str, SnapshotTag]:
-    """The tags."""
-    return {
-        name: SnapshotTag(snapshot_id=item["snapshot-id"], retain=item.get("max-ref-age-ms"))
-        for name, item in refs_of(metadata).items()
-        if item["type"] == "tag"
-    }
-
-
-def _branch(item: Attributes) -> Branch:
-    return Branch(
-        retain=item.get("max-ref-age-ms"),
-        min_snapshots_to_keep=item.get("min-snapshots-to-keep"),
-        max_snapshot_age=item.get("max-snapshot-age-ms"),
-    )
 
 
 def lost(snapshots: Iterable[int], metadata: Attributes) -> tuple[int, ...]:

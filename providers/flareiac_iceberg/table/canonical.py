@@ -1,6 +1,5 @@
 """From a ``table`` block to canonical attributes: types parsed, defaults of meaning filled in, everything wrong reported at once. Pure."""
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,27 +11,18 @@ from flareiac.sdk.provider import Decoded, Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.choice import check_names, chosen_catalog, place_of
-from flareiac_iceberg.catalog.spec import plain_text
-from flareiac_iceberg.column_types import NOT_IN_SPARK, Primitive, TypeTextError, parse
-from flareiac_iceberg.functions import partition, sort_field
+from flareiac_iceberg.catalogs.resolve import IN_CLEAR, NAME, check_names, check_namespace, chosen_catalog, place_of
+from flareiac_iceberg.format.default_value import VERSION as DEFAULTS_SINCE
+from flareiac_iceberg.format.default_value import DoesNotFit, default_value
+from flareiac_iceberg.format.layout import TIME_TRANSFORMS, TRANSFORMS, can_identify, may_be_null, misfit
+from flareiac_iceberg.format.locations import plain_text
+from flareiac_iceberg.format.spec import Column, PartitionField, SortField, column_data, flatten, parent_of, partition_data, sort_data
+from flareiac_iceberg.format.transforms import partition, sort_field
+from flareiac_iceberg.format.types import NOT_IN_SPARK, Primitive, TypeTextError, parse
 from flareiac_iceberg.maintenance.canonical import Around, canonical_blocks
 from flareiac_iceberg.maintenance.foreign_readers import canonical_readers
 from flareiac_iceberg.table.branch_blocks import branches_and_tags
-from flareiac_iceberg.table.default_value import VERSION as DEFAULTS_SINCE
-from flareiac_iceberg.table.default_value import DoesNotFit, default_value
-from flareiac_iceberg.table.layout import TIME_TRANSFORMS, TRANSFORMS, can_identify, may_be_null, misfit
 from flareiac_iceberg.table.rename import declared_steps, followed
-from flareiac_iceberg.table.spec import (
-    Column,
-    PartitionField,
-    SortField,
-    column_data,
-    flatten,
-    parent_of,
-    partition_data,
-    sort_data,
-)
 
 NO_DEFAULT: Final[tuple[str, ...]] = ("decimal",)
 """Types whose columns Spark cannot read with a default."""
@@ -40,7 +30,6 @@ _METADATA_COLUMNS: Final = frozenset(
     {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number", "_change_type", "_change_ordinal"}
     | {"_commit_snapshot_id"}
 )
-IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
 RESERVED_PROPERTIES: Final = {
     "comment": "use the attribute comment",
     "write.distribution-mode": "use the attribute distribution",
@@ -63,7 +52,6 @@ RESERVED_PROPERTIES: Final = {
 }
 _UNREAD: Final = "?"
 """The type of a column whose type has been reported as an error."""
-_NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
 
 
 def canonical(decoded: Decoded, references: References, _project: Project, diagnostics: Diagnostics) -> Attributes:
@@ -176,22 +164,8 @@ def _namespace(value: Data, references: References, diagnostics: Diagnostics) ->
     return check_namespace(value or "default", ("namespace",), diagnostics)
 
 
-def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics) -> str:
-    """A namespace's name, its levels separated by dots."""
-    for level in value.split("."):
-        if not _NAME.fullmatch(level):
-            diagnostics.error(
-                codes.INVALID_NAMESPACE_NAME,
-                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty and has no slash, back-quote or '
-                "control character.",
-                attribute=path,
-            )
-            return "default"
-    return value
-
-
 def _name(value: str, diagnostics: Diagnostics) -> str:
-    if not _NAME.fullmatch(value):
+    if not NAME.fullmatch(value):
         diagnostics.error(
             codes.INVALID_TABLE_NAME,
             f'"{value}" cannot be the name of a table. A name is not empty and has no dot, slash, back-quote or control character. The '

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.table.spec import Branch, PartitionField, SnapshotTag, SortField, partition_data, sort_data
+from flareiac_iceberg.format.spec import Branch, PartitionField, SnapshotTag, SortField, partition_data, sort_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.catalog.connection import Connections, trouble_told
-from flareiac_iceberg.catalog.namespaces import ensure_namespace
-from flareiac_iceberg.catalog.spec import RestCatalog
+from flareiac_iceberg.catalogs.ensure_namespace import ensure_namespace
+from flareiac_iceberg.catalogs.spec import RestCatalog
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.catalogs.writer import Connections, trouble_told
+from flareiac_iceberg.format.snapshots import MAIN, heads
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.create import Definition
-from flareiac_iceberg.table.history import MAIN, heads
 from flareiac_iceberg.table.new_table import Missing, create_entry, create_on_server
 from flareiac_iceberg.table.pointer_commit import commit_pointer
-from flareiac_iceberg.table.read import Target
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import MetastoreCatalog

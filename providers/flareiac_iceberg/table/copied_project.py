@@ -10,7 +10,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.provider import PlanRequest, Present
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.spec import absolute_location, plain_text
+from flareiac_iceberg.format.locations import absolute_location, plain_text
 
 
 def in_another_copy(request: PlanRequest, attributes: Attributes, observed: Present) -> tuple[Blocker, ...]:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.column_types import render
+from flareiac_iceberg.format.metadata import nodes
+from flareiac_iceberg.format.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES, TableSpec, children, type_at
+from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table.changes import Change, SetColumnTags, SetDistribution, SetProperty, SetTableComment, SetTag
-from flareiac_iceberg.table.evolve import new_order, new_properties, new_schema, new_spec
-from flareiac_iceberg.table.metadata import nodes
-from flareiac_iceberg.table.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES, TableSpec, children, type_at
+from flareiac_iceberg.table.schema_updates import new_order, new_properties, new_schema, new_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.column_types import render
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Column, TableSpec, children, is_inside, parent_of, type_at
+from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
     AddColumn,
@@ -33,7 +34,6 @@ from flareiac_iceberg.table.changes import (
     WidenType,
 )
 from flareiac_iceberg.table.rename import Renames, declared_steps, find, path_after, spec_after
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Column, TableSpec, children, is_inside, parent_of, type_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

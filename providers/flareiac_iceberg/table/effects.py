@@ -6,6 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.sdk.changes import Disturbance, Effect, Reaction, Relation, Step
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Branch, duration_text
 from flareiac_iceberg.table.changes import (
     AddColumn,
     AddPartitionField,
@@ -38,7 +39,6 @@ from flareiac_iceberg.table.changes import (
     UpgradeFormat,
     WidenType,
 )
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, Branch, duration_text
 
 _OLD_FILES: Final = "Files that are there keep their layout; new files and the next write follow the new one."
 _NEW_FILES: Final = "Holds for files that are written from now on."

@@ -4,10 +4,10 @@ import time
 import uuid
 
 from flareiac.kernel.data import Attributes
-from flareiac_iceberg.catalog.connection import Connections, trouble_told
-from flareiac_iceberg.table.history import STARTS
-from flareiac_iceberg.table.metadata import schema_of
-from flareiac_iceberg.table.read import Target
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.catalogs.writer import Connections, trouble_told
+from flareiac_iceberg.format.metadata import schema_of
+from flareiac_iceberg.format.snapshots import STARTS
 
 _ZEROS = ("total-records", "total-files-size", "total-data-files", "total-delete-files", "total-position-deletes", "total-equality-deletes")
 

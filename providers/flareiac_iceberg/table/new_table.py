@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flareiac.kernel.data import Attributes
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.metadata_update import completed
 from flareiac_iceberg.table.create import Definition
-from flareiac_iceberg.table.metadata_update import completed
 from flareiac_iceberg.table.pointer_commit import file_io, write_metadata
-from flareiac_iceberg.table.read import Target
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import MetastoreCatalog
@@ -73,7 +73,7 @@ def _enter(catalog: "MetastoreCatalog", target: Target, location: str, metadata:
         return
     from pyiceberg.catalog.glue import GlueCatalog
 
-    from flareiac_iceberg.catalog.glue_writer import create_entry
+    from flareiac_iceberg.catalogs.glue_writer import create_entry
 
     assert isinstance(catalog, GlueCatalog), "a REST server writes the metadata itself"
     create_entry(catalog, target.namespace, target.name, location, metadata)

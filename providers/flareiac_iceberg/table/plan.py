@@ -7,22 +7,22 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step, blocker
 from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
 from flareiac_iceberg import codes
-from flareiac_iceberg.column_types import render
-from flareiac_iceberg.maintenance.readers import endangered
+from flareiac_iceberg.format.recent_writers import unacknowledged
+from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at
+from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.rewritten_rows import rewritten
+from flareiac_iceberg.maintenance.stream_readers import endangered
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import UPKEEP, attribute_changes, created, drift_texts, settled
+from flareiac_iceberg.table.blockers import Past, moved_location, refusals
 from flareiac_iceberg.table.changes import AddColumn, Change, CreateTable, DropColumn, SetNullability, encode
+from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, another_field, another_field_step, disturbances, step
 from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
-from flareiac_iceberg.table.refusals import Past, moved_location, refusals
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
-from flareiac_iceberg.table.spec import TableSpec, parent_of, spec_of, type_at
-from flareiac_iceberg.table.users import contradictions
-from flareiac_iceberg.table.writers import unacknowledged
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.table.layout import unsound
-from flareiac_iceberg.table.metadata import taken_apart
-from flareiac_iceberg.table.metadata_update import updated
-from flareiac_iceberg.table.read import Target
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.layout import unsound
+from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata_update import updated
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -102,7 +102,7 @@ def _moved(catalog: "Catalog", target: Target, old: str, new: str, metadata: Att
         return _row_moved(catalog, target, old, new)
     from pyiceberg.catalog.glue import GlueCatalog
 
-    from flareiac_iceberg.catalog.glue_writer import move_entry
+    from flareiac_iceberg.catalogs.glue_writer import move_entry
 
     assert isinstance(catalog, GlueCatalog), "a REST catalog checks requirements itself"
     return move_entry(catalog, target.namespace, target.name, old, new, metadata)

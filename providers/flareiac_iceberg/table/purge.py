@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.manifests import Manifest, read_entries, read_list
-from flareiac_iceberg.maintenance.reading import reader_of
-from flareiac_iceberg.table.read import Target
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.manifests import Manifest, read_entries, read_list
+from flareiac_iceberg.maintenance.read import reader_of
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO

@@ -1,53 +1,21 @@
 """Reads tables without any Iceberg library: one query for a namespace, and a metadata file only where something may have changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Unreadable
-from flareiac.sdk.references import References
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalog.pointers import Pointer, missing_folder, tables_in, unreadable
-from flareiac_iceberg.catalog.spec import CatalogSpec
-from flareiac_iceberg.catalog.spec import spec_of as catalog_spec_of
+from flareiac_iceberg.catalogs.metadata_files import load_entry
+from flareiac_iceberg.catalogs.reader import Pointer, missing_folder, tables_in, unreadable
+from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.recent_writers import since
+from flareiac_iceberg.format.snapshots import live
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
-from flareiac_iceberg.table.history import live
-from flareiac_iceberg.table.metadata import load_entry, taken_apart
 from flareiac_iceberg.table.move import FOUND_AT, TAKEN, is_elsewhere
-from flareiac_iceberg.table.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
-from flareiac_iceberg.table.writers import since
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Where a table is: its catalog, and its name there."""
-
-    catalog: CatalogSpec
-    namespace: str
-    name: str
-
-    @property
-    def full_name(self) -> str:
-        return f"{self.catalog.name}.{self.namespace}.{self.name}"
-
-
-def target_of(attributes: Attributes, references: References) -> Target:
-    """The place of a table. Raises ``Failure`` when its catalog is no longer known."""
-    reference = attributes["catalog"]
-    resolved = references.get(reference.address) if isinstance(reference, Reference) else None
-    if resolved is None:
-        raise Failure(_no_catalog(str(reference), f"{attributes['namespace']}.{attributes['name']}"))
-    catalog = catalog_spec_of(resolved.address, resolved.attributes)
-    return Target(catalog=catalog, namespace=attributes["namespace"], name=attributes["name"])
-
-
-def _no_catalog(catalog: str, table: str) -> Diagnostic:
-    return error(
-        codes.CATALOG_NOT_DECLARED,
-        f"The table {table} is recorded in {catalog}, and without its block FlareIaC does not know where to look. Keep the catalog block "
-        "until the table is forgotten or dropped.",
-    )
 
 
 def requested(request: ReadRequest) -> Target:

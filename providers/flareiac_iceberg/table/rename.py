@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from flareiac_iceberg.format.spec import TableSpec, is_inside, leaf, parent_of
 from flareiac_iceberg.table.changes import RenameColumn
-from flareiac_iceberg.table.spec import TableSpec, is_inside, leaf, parent_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

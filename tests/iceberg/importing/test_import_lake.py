@@ -8,7 +8,7 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut
-from flareiac_iceberg.importing.block import chosen
+from flareiac_iceberg.discovery.block import chosen
 from tests.iceberg.importing.shapes import add_unsayable, add_unsayable_columns, catalog_of, make_lake
 from tests.iceberg.lake import Lake
 from tests.support.command_line import Shell, shell
@@ -90,7 +90,7 @@ def test_a_table_that_can_not_be_looked_at_does_not_end_the_import_of_the_others
             raise RecursionError("nobody foresaw this")
         return chosen(observed, warehouse)
 
-    monkeypatch.setattr("flareiac_iceberg.importing.find.chosen", fail)
+    monkeypatch.setattr("flareiac_iceberg.discovery.find.chosen", fail)
     assert isinstance(lake.session, Importing)
     odd, plain = lake.session.importable(ImportRequest(pattern="lake.n.*", references=lake.references, declared={}))
     lake.close()

@@ -8,7 +8,7 @@ import pytest
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
-from flareiac_iceberg.maintenance.duties import TableMaintainer
+from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac.sdk.maintenance import Hold
-from flareiac_iceberg.maintenance.expiring import reach
-from flareiac_iceberg.maintenance.history import History, Ref, expiry, floors, history_data, history_of
+from flareiac_iceberg.maintenance.expiry import reach
+from flareiac_iceberg.maintenance.expiry_rules import History, Ref, expiry, floors, history_data, history_of
 from flareiac_iceberg.maintenance.settings import SnapshotExpiry
 
 HOUR = 3_600_000
@@ -210,6 +210,6 @@ def test_what_another_day_would_take_of_the_way_is_named_for_a_second_look() -> 
 
 
 def _at(ms: int) -> str:
-    from flareiac_iceberg.maintenance.words import moment
+    from flareiac_iceberg.maintenance.humanize import moment
 
     return moment(ms)

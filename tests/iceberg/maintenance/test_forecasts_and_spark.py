@@ -14,7 +14,7 @@ import pytest
 
 from flareiac.sdk.maintenance import Duty, Judgement
 from flareiac_iceberg.maintenance.canonical import OPTIONS
-from flareiac_iceberg.maintenance.duties import TableMaintainer
+from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
 

@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from flareiac.sdk.maintenance import Hold
-from flareiac_iceberg.catalog.spec import spec_of
+from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.maintenance.foreign_readers import holds, positions
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
 from tests.support.moto_server import KEYS, moto_server

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_iceberg.maintenance.grouping import Candidate, grouped, outputs, sizing
+from flareiac_iceberg.maintenance.rewrite_groups import Candidate, grouped, outputs, sizing
 
 MB = 1024**2
 LIMITS = sizing(target=512 * MB, least=None, most=None, min_input_files=5, max_group=100 * 1024 * MB)

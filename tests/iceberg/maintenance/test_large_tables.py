@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.maintenance import DutiesRequest, Duty, ExpireSnapshots
-from flareiac_iceberg.maintenance.duties import TableMaintainer
+from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.maintenance.measure import Table, measure
-from flareiac_iceberg.table.metadata import load
+from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance import large_table
 from tests.iceberg.maintenance.upkeep import DAY, declared

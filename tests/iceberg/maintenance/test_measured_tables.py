@@ -8,7 +8,7 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import DeleteRows, ExpireSnapshots, RewriteDataFiles, RewriteManifests
-from flareiac_iceberg.maintenance.rewriting import _reason
+from flareiac_iceberg.maintenance.rewrites import _reason
 from flareiac_iceberg.maintenance.settings import Compaction
 from tests.iceberg.lake import CALLS, Lake
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured

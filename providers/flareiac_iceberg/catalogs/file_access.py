@@ -1,0 +1,123 @@
+"""Reads whole files of a warehouse, and tells which are there, without any Iceberg library.
+
+Touches the world; trouble is an ``OSError``.
+"""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, Final
+
+from flareiac.sdk.secrets import said
+from flareiac_iceberg.catalogs.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
+from flareiac_iceberg.format.locations import local_path
+
+_ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"
+
+
+def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
+    """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a secret that cannot be had."""
+    path = local_path(location)
+    if path is not None:
+        return path.read_bytes()
+    bucket, key = _in_s3(location)
+    with _s3_told():
+        content: bytes = _of(catalog).get_object(Bucket=bucket, Key=key)["Body"].read()
+    return content
+
+
+def is_there(location: str, catalog: CatalogSpec) -> bool:
+    """Whether there is such a file. Raises as ``read_file`` does where that cannot be known."""
+    path = local_path(location)
+    if path is not None:
+        return path.exists()
+    bucket, key = _in_s3(location)
+    try:
+        with _s3_told():
+            _of(catalog).head_object(Bucket=bucket, Key=key)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def names_in(folder: str, catalog: CatalogSpec) -> list[str]:
+    """The names of the files right in a folder. Raises as ``read_file`` does."""
+    path = local_path(folder)
+    if path is not None:
+        return [item.name for item in path.iterdir()]
+    bucket, key = _in_s3(f"{folder.rstrip('/')}/")
+    with _s3_told():
+        pages = _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
+        return [str(item["Key"]).removeprefix(key) for page in pages for item in page.get("Contents") or ()]
+
+
+def _in_s3(location: str) -> tuple[str, str]:
+    scheme, _, rest = location.partition("://")
+    bucket, _, key = rest.partition("/")
+    if scheme not in ("s3", "s3a", "s3n") or not key:
+        raise OSError(errno.EINVAL, "files outside of local or mounted folders and of S3 cannot be read yet")
+    return bucket, key
+
+
+def _of(catalog: CatalogSpec | None) -> Any:
+    return s3_client(catalog.settings() if catalog is not None else {})
+
+
+@contextmanager
+def _s3_told() -> Iterator[None]:
+    """Turns what AWS's client raises into an ``OSError``."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as answer:
+        told = answer.response.get("Error", {})
+        if told.get("Code") in ("NoSuchKey", "NoSuchBucket", "404"):
+            raise FileNotFoundError(errno.ENOENT, f"there is no such {'bucket' if told['Code'] == 'NoSuchBucket' else 'file'}") from None
+        raise OSError(errno.EACCES, f"S3 answers {told.get('Code', '?')}: {told.get('Message', '')} ({_ADVICE})") from None
+    except BotoCoreError as trouble:
+        raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
+
+
+def s3_client(settings: dict[str, str]) -> Any:
+    """A client with bounded patience. ``settings`` by Iceberg's names."""
+    return _client(tuple(sorted(s3_settings(settings).items())))
+
+
+@lru_cache(maxsize=64)
+def _client(settings: tuple[tuple[str, str], ...]) -> Any:
+    """Making one takes longer than most of its answers; it is safe to use from several threads."""
+    import boto3
+    from botocore.config import Config
+
+    known = dict(settings)
+    path_style = known.get("s3.path-style-access") == "true"
+    return boto3.client(
+        "s3",
+        endpoint_url=known.get("s3.endpoint"),
+        region_name=known.get("s3.region"),
+        aws_access_key_id=known.get("s3.access-key-id"),
+        aws_secret_access_key=known.get("s3.secret-access-key"),
+        aws_session_token=known.get("s3.session-token"),
+        config=Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=ANSWER_SECONDS,
+            retries={"total_max_attempts": 2},
+            s3={"addressing_style": "path" if path_style else "auto"},
+        ),
+    )
+
+
+def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
+    """Why a warehouse's bucket cannot be used, or None."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        s3_client(settings).head_bucket(Bucket=warehouse.removeprefix("s3://").partition("/")[0])
+    except ClientError as answer:
+        code = str(answer.response.get("Error", {}).get("Code", "?"))
+        return {"404": "there is no such bucket", "403": "access is denied"}.get(code, f"S3 answers {code}")
+    except BotoCoreError as trouble:
+        return said(trouble)
+    return None

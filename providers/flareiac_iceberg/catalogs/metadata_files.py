@@ -1,0 +1,76 @@
+"""Loads and checks the metadata files that catalogs name. Reads only."""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.file_access import read_file
+from flareiac_iceberg.catalogs.reader import Pointer
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.shape import Misshapen, check
+
+_VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
+
+
+def load_entry(pointer: Pointer, catalog: CatalogSpec) -> tuple[str, Attributes]:
+    """The current metadata of a catalog's entry, and the location that it is of. Raises ``Failure`` as ``load`` does."""
+    if pointer.fetch is None:
+        return pointer.location, load(pointer.location, catalog)
+    location, data = pointer.fetch()
+    return location, _checked(location, lambda: data)
+
+
+def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:
+    """The metadata in a file. Raises ``Failure`` when it cannot be read or is not the metadata of a table."""
+
+    def parsed() -> Data:
+        content = read_file(location, catalog)
+        return json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+
+    return _checked(location, parsed)
+
+
+def _checked(location: str, given: Callable[[], Data]) -> Attributes:
+    try:
+        data = given()
+        if not isinstance(data, dict) or "format-version" not in data:
+            raise Misshapen("it is JSON, but no table metadata")
+        check(data)
+        taken_apart(data, location)
+    except OSError as trouble:
+        raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
+    except Misshapen as trouble:
+        raise Failure(_unreadable(location, str(trouble))) from trouble
+    except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
+        raise Failure(_unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
+    return data
+
+
+def _unreadable(location: str, why: str) -> Diagnostic:
+    return error(
+        codes.METADATA_UNREADABLE,
+        f"{location}: {why}. The catalog names this file as the current state of the table. Restore it, or let the catalog point to "
+        "an earlier metadata file of the table (register it again).",
+    )
+
+
+def later(names: Sequence[str], known: str) -> Iterator[list[str]]:
+    """The metadata files with a later number, newest first; those with the same number together."""
+    floor = version_number(known)
+    if floor is None:
+        return
+    numbered = [(number, name) for name in names if (number := version_number(name)) is not None and number > floor]
+    for wanted in sorted({number for number, _ in numbered}, reverse=True):
+        yield sorted(name for number, name in numbered if number == wanted)
+
+
+def version_number(name: str) -> int | None:
+    found = _VERSION.fullmatch(name.rpartition("/")[2])
+    return int(found[1]) if found else None

@@ -1,0 +1,67 @@
+"""Resolves which catalog a resource belongs to, and checks the names that it has there. Pure."""
+
+import re
+from typing import Final
+
+from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.spec import GLUE_NAME, spec_of
+
+
+def place_of(catalog: Resolved) -> str:
+    """Which catalog it is, whatever it is called: two blocks of the same place see the same tables."""
+    return spec_of(catalog.address, catalog.attributes).place
+
+
+def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
+    """Complains of names that this kind of catalog would change or refuse: Glue has small letters, digits and _, and one level."""
+    found = references.get(catalog.address)
+    if found is None or found.attributes.get("type") != "glue":
+        return
+    for attribute, name in names.items():
+        if isinstance(name, str) and not GLUE_NAME.fullmatch(name):
+            diagnostics.error(
+                codes.INVALID_GLUE_NAME,
+                f"{name!r} cannot be a name in {catalog.address}: Glue has lowercase letters, digits and _ in names, and one level of "
+                "namespaces. Write another name.",
+                attribute=(attribute,),
+            )
+
+
+def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:
+    """The catalog that is named, or else the only one there is."""
+    if isinstance(value, Reference):
+        return value
+    known = sorted(address for address, item in references.items() if item.type == "catalog")
+    if len(known) == 1:
+        return Reference(known[0])
+    diagnostics.error(
+        codes.NO_CATALOG_CHOSEN,
+        f"{len(known)} catalogs are declared; name one of them: {' or '.join(f'catalog = {item}' for item in known)}."
+        if known
+        else 'No catalog is declared. Declare one: catalog "lake" {}',
+        attribute=("catalog",),
+    )
+    return Reference(known[0] if known else "catalog.lake")
+
+
+IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
+
+
+NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
+
+
+def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics) -> str:
+    """A namespace's name, its levels separated by dots."""
+    for level in value.split("."):
+        if not NAME.fullmatch(level):
+            diagnostics.error(
+                codes.INVALID_NAMESPACE_NAME,
+                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty and has no slash, back-quote or '
+                "control character.",
+                attribute=path,
+            )
+            return "default"
+    return value

@@ -1,0 +1,303 @@
+"""The tables and namespaces of a REST catalog, by the protocol itself, within bounded time. Reads only.
+
+What is not there is told by the server's own error of that kind. Any other answer (another 404, a failure, no JSON) is no answer.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from http.client import HTTPException
+from typing import Final
+from urllib.error import HTTPError
+from urllib.parse import quote, unquote, urlencode
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.secrets import resolve, said
+from flareiac_iceberg.catalogs.reader import Pointer, Registered, folder_of, unreadable
+from flareiac_iceberg.catalogs.spark_settings import token_uri
+from flareiac_iceberg.catalogs.spec import ANSWER_SECONDS, RestCatalog
+
+_AT_ONCE: Final = 8
+_MOST_BYTES: Final = 512 * 1024 * 1024
+_OAUTH: Final = ("scope", "audience", "resource")
+
+
+class Entries(Mapping[str, Pointer]):
+    """The entries of a namespace. Looking up a name asks for that table alone; iterating lists all names. Raises ``Failure``."""
+
+    def __init__(self, catalog: RestCatalog, namespace: str) -> None:
+        self._server, self._namespace = server(catalog), namespace
+        self._known: dict[str, Pointer | None] = {}
+
+    def __getitem__(self, name: str) -> Pointer:
+        if name not in self._known:
+            self._known[name] = self._asked(name)
+        found = self._known[name]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def _asked(self, name: str) -> Pointer | None:
+        path = f"{self._server.path_of(self._namespace)}/tables/{quote(name, safe='')}"
+        answer = self._server.get(f"{path}?snapshots=refs")
+        if answer is not None:
+            return Pointer(self._server.location_in(answer), False, lambda: self._fetched(path))
+        # A view of that name is in the way of a table; servers without views do not know the question.
+        return Pointer("", is_view=True) if self._server.has_view(self._namespace, name) else None
+
+    def _fetched(self, path: str) -> tuple[str, Attributes]:
+        answer = self._server.get(path)
+        if answer is None:
+            raise self._server.trouble("the table was dropped while it was read")
+        metadata = answer.get("metadata")
+        if not isinstance(metadata, dict):
+            raise self._server.trouble("its answer about a table has no metadata")
+        return self._server.location_in(answer), metadata
+
+    def __iter__(self) -> Iterator[str]:
+        page = ""
+        while True:
+            answer = self._server.get(f"{self._server.path_of(self._namespace)}/tables{page}")
+            if answer is None:
+                return
+            names = [item.get("name") for item in answer.get("identifiers") or () if isinstance(item, dict)]
+            yield from (name for name in names if isinstance(name, str))
+            if not answer.get("next-page-token"):
+                return
+            page = f"?pageToken={quote(str(answer['next-page-token']), safe='')}"
+
+    def __bool__(self) -> bool:
+        return True  # without it, emptiness would be asked by listing all names
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def everything(catalog: RestCatalog) -> Mapping[tuple[str, ...], Registered]:
+    """All tables of a server; each is asked for by its name. Raises ``Failure``."""
+    found: dict[tuple[str, ...], Registered] = {}
+    for namespace in _namespaces(server(catalog)):
+        entries = Entries(catalog, namespace)
+        names = list(entries)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for name, pointer in zip(names, pool.map(entries.get, names), strict=True):
+                if pointer is not None and pointer.location:
+                    found[catalog.name, namespace, name] = Registered(pointer.location, folder_of(pointer.location), pointer.fetch)
+    return found
+
+
+def _namespaces(server: "_Server") -> Iterator[str]:
+    """Every namespace at any depth."""
+    waiting: list[tuple[str, ...]] = [()]
+    known: set[tuple[str, ...]] = set()
+    while waiting:
+        for child in server.namespaces_below(waiting.pop()):
+            if child not in known:
+                known.add(child)
+                waiting.append(child)
+                yield ".".join(child)
+
+
+def namespace(catalog: RestCatalog, name: str) -> Mapping[str, str] | None:
+    """The properties of a namespace, or None. Raises ``Failure``."""
+    found = server(catalog)
+    answer = found.get(found.path_of(name))
+    if answer is None:
+        return None
+    properties = answer.get("properties") or {}
+    if not isinstance(properties, dict):
+        raise found.trouble("its answer about a namespace has no properties")
+    return {str(key): str(value) for key, value in properties.items()}
+
+
+@lru_cache(maxsize=64)
+def server(catalog: RestCatalog) -> "_Server":
+    """One for each catalog, which has its configuration and token; a server that could not be reached is not remembered."""
+    return _Server(catalog)
+
+
+class _Server:
+    """Asks one server. Safe to use from several threads."""
+
+    def __init__(self, catalog: RestCatalog) -> None:
+        self._catalog = catalog
+        self._lock = threading.Lock()
+        self._token: str | None = None
+        self._settings = catalog.settings()
+        query = f"?{urlencode({'warehouse': catalog.warehouse})}" if catalog.warehouse else ""
+        told = self._answer(f"{catalog.uri}/v1/config{query}")
+        defaults, overrides = told.get("defaults") or {}, told.get("overrides") or {}
+        if not isinstance(defaults, dict) or not isinstance(overrides, dict) or not {"defaults", "overrides"} & told.keys():
+            raise self.trouble("what it answers to /v1/config is no configuration of an Iceberg catalog")
+        own = {**self._settings, **({"prefix": catalog.prefix} if catalog.prefix else {})}
+        merged = {**defaults, **own, **overrides}
+        self._root = f"{str(merged.get('uri') or catalog.uri).rstrip('/')}/v1"
+        self._root += f"/{str(merged['prefix']).strip('/')}" if merged.get("prefix") else ""
+        self._separator = unquote(str(merged.get("namespace-separator") or "%1F"))
+
+    def path_of(self, namespace: str) -> str:
+        """The address of a namespace below the root."""
+        return f"/namespaces/{quote(self._separator.join(namespace.split('.')), safe='')}"
+
+    def get(self, path: str) -> Attributes | None:
+        """The answer, or None where the server says that there is no such thing. Raises ``Failure``."""
+        try:
+            return self._answer(self._root + path)
+        except _NotThere:
+            return None
+
+    def namespaces_below(self, parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Raises ``Failure``."""
+        asked = {"parent": self._separator.join(parent)} if parent else {}
+        while True:
+            answer = self.get(f"/namespaces?{urlencode(asked)}" if asked else "/namespaces")
+            if answer is None:
+                return
+            levels = [item for item in answer.get("namespaces") or () if isinstance(item, list)]
+            yield from (tuple(map(str, item)) for item in levels)
+            if not answer.get("next-page-token"):
+                return
+            asked["pageToken"] = str(answer["next-page-token"])
+
+    def has_view(self, namespace: str, name: str) -> bool:
+        """Whether the server says that a view has this name."""
+        try:
+            return self.get(f"{self.path_of(namespace)}/views/{quote(name, safe='')}") is not None
+        except Failure:
+            return False
+
+    def location_in(self, answer: Attributes) -> str:
+        """The metadata location in an answer about a table. Raises ``Failure``."""
+        location = answer.get("metadata-location")
+        if not isinstance(location, str) or not location:
+            raise self.trouble("its answer about a table has no metadata-location")
+        return location
+
+    def trouble(self, why: str) -> Failure:
+        return Failure(unreadable(self._catalog, why))
+
+    def _answer(self, url: str) -> Attributes:
+        try:
+            return self._asked(Request(url, headers=self._headers()))  # noqa: S310  # only http and https pass the declaration
+        except _Refused:
+            # A token grows old; a fresh one is asked for once.
+            with self._lock:
+                self._token = None
+            try:
+                return self._asked(Request(url, headers=self._headers()))  # noqa: S310
+            except _Refused as refused:
+                raise self.trouble(str(refused)) from None
+
+    def _headers(self) -> dict[str, str]:
+        own = {name.removeprefix("header."): value for name, value in self._settings.items() if name.startswith("header.")}
+        token = self._bearer()
+        bearer: dict[str, str] = {"Authorization": f"Bearer {token}"} if token else {}
+        return {"Accept": "application/json"} | bearer | own
+
+    def _bearer(self) -> str | None:
+        catalog = self._catalog
+        if catalog.token is not None:
+            return resolve(catalog.token)
+        if catalog.credential is None:
+            return None
+        with self._lock:
+            if self._token is None:
+                self._token = self._exchanged(catalog.credential)
+            return self._token
+
+    def _exchanged(self, credential: str) -> str:
+        name, colon, secret = resolve(credential).partition(":")
+        login = {"client_id": name, "client_secret": secret} if colon else {"client_secret": name}
+        more = {key: self._settings[key] for key in _OAUTH if key in self._settings}
+        form: dict[str, str] = {"grant_type": "client_credentials", "scope": "catalog"} | login | more
+        uri = token_uri(self._catalog)
+        if not uri.startswith(("http://", "https://")):
+            raise self.trouble(f"oauth2-server-uri {uri!r} is no address of a server")
+        try:
+            answer = self._asked(Request(uri, data=urlencode(form).encode(), headers={"Accept": "application/json"}))  # noqa: S310
+        except (_Refused, _NotThere) as refused:
+            raise self.trouble(f"its credential is not accepted at {uri}: {refused}") from None
+        token = answer.get("access_token")
+        if not isinstance(token, str) or not token:
+            raise self.trouble(f"{uri} gave no access_token for its credential")
+        return token
+
+    def _asked(self, request: Request) -> Attributes:
+        try:
+            # Bytes that trickle in never let a socket's own timeout pass, so the whole has a deadline too.
+            deadline = time.monotonic() + 2 * ANSWER_SECONDS
+            with _OPENER.open(request, timeout=ANSWER_SECONDS) as response:
+                return self._understood(_read(response, deadline), shown=request.data is None)
+        except HTTPError as refusal:
+            raise self._refusal(refusal) from None
+        except (OSError, HTTPException, ValueError) as trouble:
+            reason = getattr(trouble, "reason", None) or trouble
+            raise self.trouble(f"{type(trouble).__name__}: {said(reason)}") from None
+
+    def _understood(self, content: bytes, *, shown: bool) -> Attributes:
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise self.trouble(f"what it answers is no JSON object{f' but {_start(content)}' if shown else ''}")
+        return answer
+
+    def _refusal(self, refusal: HTTPError) -> Exception:
+        with refusal:
+            try:
+                content = refusal.read(64 * 1024)
+            except (OSError, HTTPException):
+                content = b""
+        told = _error_in(content)
+        if refusal.code == 404 and told is not None and str(told.get("type", "")).startswith("NoSuch"):
+            return _NotThere(str(told.get("message", "")))
+        said = (told or {}).get("message") or _start(content)
+        if refusal.code in (401, 419):
+            return _Refused(f"HTTP {refusal.code}: {said}")
+        return self.trouble(f"HTTP {refusal.code}: {said}")
+
+
+class _NotThere(Exception):
+    """The server knows what was asked for, and has none."""
+
+
+class _Refused(Exception):
+    """The server does not accept the token."""
+
+
+class _StayingHere(HTTPRedirectHandler):
+    """A token goes to the server that was declared and to no other."""
+
+    def redirect_request(self, *_arguments: object, **_options: object) -> None:
+        return None
+
+
+_OPENER: Final = build_opener(_StayingHere())
+
+
+def _read(response: Data, deadline: float) -> bytes:
+    found = bytearray()
+    while part := response.read1(1 << 20):
+        found += part
+        if time.monotonic() > deadline or len(found) > _MOST_BYTES:
+            raise TimeoutError("its answer did not come to an end")
+    return bytes(found)
+
+
+def _error_in(content: bytes) -> Attributes | None:
+    try:
+        found = json.loads(content)["error"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _start(content: bytes) -> str:
+    text = " ".join(content[:120].decode(errors="replace").split())
+    return f'"{text}"' if text else "nothing"

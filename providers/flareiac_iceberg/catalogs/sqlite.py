@@ -1,0 +1,91 @@
+"""Reads the tables of a SQLite catalog. Reading never writes to its files: what a killed writer left half done is undone in a private
+copy, or in its place by ``recover``, for commands that may write.
+"""
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Data
+from flareiac_iceberg.catalogs.spec import BUSY_TIMEOUT_MS, SqliteCatalog
+
+_BESIDE: Final = ("", "-journal", "-wal")
+"""What holds the content of a database; the index of a write-ahead log (-shm) is made again from it."""
+_COPY: Final = "import shutil, sys\nfor place in sys.argv[2:]: shutil.copy(place, sys.argv[1])"
+_TRIES: Final = 10
+_ANY: Final = "SELECT count(*) FROM sqlite_master"
+_PRIMARY: Final = 0xFF
+"""The part of an error code of SQLite that names its kind."""
+
+
+def rows(catalog: SqliteCatalog, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
+    """What a query answers, None if there is no such file. Raises ``sqlite3.Error`` and ``OSError``."""
+    database = catalog.database
+    for _ in range(_TRIES):
+        try:
+            database.stat()
+        except FileNotFoundError:
+            return None
+        try:
+            return _asked(database, statement, parameters)
+        except sqlite3.OperationalError as trouble:
+            if not _needs_recovery(database, trouble):
+                raise
+            last = trouble
+        found = _of_a_copy(database, statement, parameters)
+        if found is not None:
+            return found
+    raise last
+
+
+def recover(catalog: SqliteCatalog) -> None:
+    """Undoes what a killed writer left half done. What stands in the way is told by the next query."""
+    with contextlib.suppress(sqlite3.Error):
+        try:
+            _asked(catalog.database, _ANY, ())
+        except sqlite3.OperationalError as trouble:
+            if _needs_recovery(catalog.database, trouble):
+                _asked(catalog.database, _ANY, (), mode="rw")
+
+
+def _asked(database: Path, statement: str, parameters: tuple[str, ...], mode: str = "ro") -> list[dict[str, Data]]:
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+        cursor = connection.execute(statement, parameters)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
+    """Whether only one that may write can read it: a writer was killed, or its log cannot be shared from here."""
+    kind = trouble.sqlite_errorcode & _PRIMARY
+    logged = kind == sqlite3.SQLITE_CANTOPEN and Path(f"{database}-wal").exists()
+    return logged or kind == sqlite3.SQLITE_READONLY
+
+
+def _of_a_copy(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]] | None:
+    """The answer of a copy that SQLite has recovered; None where somebody wrote while it was made."""
+    before = _signature(database)
+    with tempfile.TemporaryDirectory(prefix="flareiac-catalog-") as folder:
+        # Another process: one that closes a file loses the locks that all its connections to it hold.
+        places = [place for place, *_ in before]
+        done = subprocess.run([sys.executable, "-I", "-c", _COPY, folder, *places], capture_output=True, check=False)
+        if done.returncode or _signature(database) != before:
+            return None
+        return _asked(Path(folder, database.name), statement, parameters, mode="rw")
+
+
+def _signature(database: Path) -> list[tuple[str, int, int, int]]:
+    found = []
+    for end in _BESIDE:
+        place = f"{database}{end}"
+        try:
+            told = Path(place).stat()
+        except FileNotFoundError:
+            continue
+        found.append((place, told.st_ino, told.st_size, told.st_mtime_ns))
+    return found

@@ -1,0 +1,124 @@
+"""The ``table`` block of a table that is there: everything that somebody chose, nothing that a catalog or an engine fills in. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.sdk.importing import Call, Written, WrittenBlock
+from flareiac_iceberg.format.locations import plain_text
+from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField, TableSpec, children, spec_of, type_at
+from flareiac_iceberg.format.transforms import partition, sort_field
+from flareiac_iceberg.format.types import render
+from flareiac_iceberg.table.canonical import RESERVED_PROPERTIES
+from flareiac_iceberg.table.read import SERVER_DEFAULTS
+
+_ENGINE_VALUES: Final = {"write.parquet.compression-codec": "zstd", **DEFAULT_PROPERTIES}
+"""Properties that are worth a line only with another value than engines (and FlareIaC) write by themselves."""
+_LABEL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def label_of(name: str) -> str:
+    """A table's name as a block label."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
+    return plain if _LABEL.fullmatch(plain) else f"table_{plain}"
+
+
+def chosen(observed: Attributes, warehouse: str) -> Attributes:
+    """The decoded body of a block that says what is observed: attributes that are not chosen are left out."""
+    spec = spec_of(observed)
+    body: Attributes = {
+        "catalog": observed["catalog"],
+        "namespace": observed["namespace"],
+        "name": observed["name"],
+        "comment": spec.comment or None,
+        "format_version": spec.format_version,
+        "location": spec.location if _is_elsewhere(spec.location, warehouse, observed) else None,
+        "column": {path: _column(spec, path) for path in children(spec.columns or {}, "")},
+        "identifier": list(spec.identifier or ()),
+        "partition_by": [_partition(item) for item in spec.partition_by or ()],
+        "sort_by": [
+            sort_field(item.direction, partition(item.transform, item.column, item.param), item.nulls) for item in spec.sort_by or ()
+        ],
+        "distribution": spec.distribution if spec.distribution in ("none", "hash", "range") else None,
+        "properties": _properties(spec.properties or {}),
+        "tags": dict(sorted((spec.tags or {}).items())),
+    }
+    return {name: value for name, value in body.items() if value not in (None, [], {})}
+
+
+def _column(spec: TableSpec, path: str) -> Attributes:
+    columns = spec.columns or {}
+    column = columns[path]
+    found: Attributes = {"type": render(type_at(columns, path)) + (" not null" if column.required else "")}
+    if column.comment:
+        found["comment"] = column.comment
+    if column.tags:
+        found["tags"] = list(column.tags)
+    if column.default is not None:
+        found["default"] = column.default
+    return found
+
+
+def _partition(item: PartitionField) -> Data:
+    """The name is left out where it is one that Iceberg or Spark gives: names make no difference."""
+    usual = PartitionField(transform=item.transform, column=item.column, param=item.param).field_name
+    known = {usual, usual.removesuffix(f"_{item.param}")}
+    return partition(item.transform, item.column, item.param, None if item.name in known else item.name)
+
+
+def _properties(properties: Mapping[str, Data]) -> Attributes:
+    return {name: value for name, value in sorted(properties.items()) if _is_chosen(name, value)}
+
+
+def _is_chosen(name: str, value: Data) -> bool:
+    if name in _ENGINE_VALUES:
+        return str(value) != _ENGINE_VALUES[name]
+    return name not in SERVER_DEFAULTS and name not in RESERVED_PROPERTIES
+
+
+def _is_elsewhere(location: str | None, warehouse: str, observed: Attributes) -> bool:
+    """Whether a table lies where no catalog would have put it: below its namespace in the warehouse, in a folder of its name."""
+    if location is None:
+        return False
+    place, namespace, name = plain_text(location).rstrip("/"), str(observed["namespace"]), str(observed["name"])
+    base = plain_text(warehouse).rstrip("/")
+    if "/" not in base:  # the warehouse of a server that chooses places itself
+        return not re.search(rf"/{re.escape(name)}([-_][0-9a-f-]{{8,}})?$", place)
+    usual = (namespace, namespace.replace(".", "/"), f"{namespace}.db")
+    return not any(re.fullmatch(rf"{re.escape(f'{base}/{item}/{name}')}([-_][0-9a-f-]{{8,}})?", place) for item in usual)
+
+
+def written(body: Attributes, label: str, *, catalog: Reference | None, notes: Iterable[str] = ()) -> WrittenBlock:
+    """The block of a decoded body. ``catalog`` None: it goes without saying."""
+    columns: Mapping[str, Attributes] = body.get("column") or {}
+    attributes: dict[str, Written] = {} if catalog is None else {"catalog": catalog}
+    for name, value in body.items():
+        match name:
+            case "catalog" | "column":
+                continue
+            case "name" if value == label:
+                continue
+            case "partition_by":
+                attributes[name] = [_partition_call(PartitionField(**item)) for item in value]
+            case "sort_by":
+                attributes[name] = [_sort_call(SortField(**item)) for item in value]
+            case _:
+                attributes[name] = value
+    blocks = tuple(WrittenBlock(type="column", label=path, attributes=column) for path, column in columns.items())
+    return WrittenBlock(type="table", label=label, attributes=attributes, blocks=blocks, notes=tuple(notes))
+
+
+def _partition_call(item: PartitionField) -> Written:
+    name = () if item.name is None else (item.name,)
+    if item.transform == "identity" and not name:
+        return item.column
+    width = () if item.param is None else (item.param,)
+    return Call(item.transform, (*width, item.column, *name))
+
+
+def _sort_call(item: SortField) -> Written:
+    width = () if item.param is None else (item.param,)
+    term: Written = item.column if item.transform == "identity" else Call(item.transform, (*width, item.column))
+    usual = (item.direction == "asc") == (item.nulls == "first")
+    return Call(item.direction, (term,) if usual else (term, item.nulls))

@@ -1,0 +1,233 @@
+"""Finds tables in catalogs by a pattern, and proves of each that its block would plan empty. Reads only."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
+from flareiac.sdk.changes import Action
+from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
+from flareiac.sdk.provider import Decoded, Driver, PlanRequest, Prefetching, Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.references import References, Resolved
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
+from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.writer import Connections
+from flareiac_iceberg.discovery.block import chosen, label_of, written
+from flareiac_iceberg.format.transforms import FUNCTIONS
+from flareiac_iceberg.table.canonical import canonical
+from flareiac_iceberg.table.plan import TablePlanner
+from flareiac_iceberg.table.schema import SCHEMA
+
+_TRANSFORMS: Final = frozenset(item.name for item in FUNCTIONS)
+_EMBEDDED: Final = "embedded"
+_ON_COLUMNS: Final = ("identifier", "partition_by", "sort_by")
+"""What names columns: without them it is not managed either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One table of a catalog. ``catalog`` is the declared connection."""
+
+    catalog: Resolved
+    namespace: str
+    name: str
+    is_view: bool
+
+    @property
+    def id(self) -> str:
+        return f"{self.catalog.address.rpartition('.')[2]}.{self.namespace}.{self.name}"
+
+    @property
+    def address(self) -> str:
+        """Under which the driver is asked; nobody else sees it."""
+        return f"import:{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What it takes to look: an open session's parts."""
+
+    project: Project
+    connections: Connections
+    driver: Driver
+
+    def found(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
+        """What the pattern names, by id. Raises ``Failure``."""
+        catalog, pattern = _asked(request)
+        places = sorted(self._places(catalog, pattern, exact=request.exact), key=lambda item: (item.namespace, item.name))
+        if not places:
+            raise Failure(_nothing(request.pattern, catalog))
+        known = {
+            (item["catalog"], item["namespace"], item["name"]): address for address, item in request.declared.items() if _is_table(item)
+        }
+        rest = [item for item in places if (Reference(catalog.address), item.namespace, item.name) not in known]
+        questions = {item.id: self._question(item, request.references) for item in rest}
+        if isinstance(self.driver, Prefetching):
+            self.driver.prefetch([item for item in questions.values() if isinstance(item, ReadRequest)])
+        return [
+            self._answer(item, questions[item.id], request.references) if item.id in questions else _declared(item, known)
+            for item in places
+        ]
+
+    def _places(self, catalog: Resolved, pattern: str, *, exact: bool) -> Iterator[Place]:
+        spec = spec_of(catalog.address, catalog.attributes)
+        wanted_namespace, _, wanted_name = pattern.rpartition(".")
+        if exact:
+            spaces = [wanted_namespace]
+        else:
+            spaces = [item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")]
+        for namespace in spaces:
+            entries = tables_in(spec, namespace)
+            if entries is None:
+                continue
+            for name in [wanted_name] if exact else [item for item in entries if _fits(item, wanted_name)]:
+                pointer = entries.get(name)  # a server is asked for this one only
+                if pointer is not None:
+                    yield Place(catalog=catalog, namespace=namespace, name=name, is_view=pointer.is_view)
+
+    def _question(self, place: Place, references: References) -> ReadRequest | LeftOut:
+        """How to ask the driver, or why not."""
+        if place.is_view:
+            return LeftOut(id=place.id, why="it is a view; FlareIaC manages tables")
+        body = {"catalog": Reference(place.catalog.address), "namespace": place.namespace, "name": place.name}
+        frame, trouble = _canonical(body, place, references, self.project)
+        if trouble:
+            return LeftOut(id=place.id, why=trouble[0].line)
+        return ReadRequest(address=place.address, desired=frame, recorded=None, references=references, cheap=False)
+
+    def _answer(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
+        try:
+            return self._one(place, question, references)
+        except Exception as bug:  # noqa: BLE001 - a table that nobody foresaw must not end the import of all the others
+            return LeftOut(id=place.id, why=f"looking at it failed unexpectedly, please report it: {type(bug).__name__}: {bug}")
+
+    def _one(self, place: Place, question: ReadRequest | LeftOut, references: References) -> Importable | LeftOut:
+        if isinstance(question, LeftOut):
+            return question
+        observed = self.driver.read(question)
+        if isinstance(observed, Unreadable):
+            return LeftOut(id=place.id, why=observed.diagnostic.line)
+        if not isinstance(observed, Present):
+            return LeftOut(id=place.id, why="it was dropped while the catalog was read")
+        body, notes = _sayable(observed, place, references, self.project)
+        if body is None:
+            return LeftOut(id=place.id, why=" ".join(notes))
+        label = label_of(place.name)
+        embedded = place.catalog.address.rpartition(".")[2] == _EMBEDDED
+        block = written(body, label, catalog=None if embedded else Reference(place.catalog.address), notes=notes)
+        return Importable(id=place.id, block=block, named="name", real_name=place.name, qualifier=label_of(place.namespace))
+
+
+def _is_table(attributes: Attributes) -> bool:
+    return {"catalog", "namespace", "name"} <= attributes.keys() and isinstance(attributes["catalog"], Reference)
+
+
+def _declared(place: Place, known: Mapping[tuple[Reference, str, str], str]) -> LeftOut:
+    address = known[(Reference(place.catalog.address), place.namespace, place.name)]
+    return LeftOut(id=place.id, why=f"it is declared as {address}", declared=True)
+
+
+def _asked(request: ImportRequest) -> tuple[Resolved, str]:
+    """The catalog that a pattern begins with (or the only one there is), and the rest of the pattern. Raises ``Failure``."""
+    catalogs = {item.address.rpartition(".")[2]: item for item in request.references.values() if item.type == "catalog"}
+    label, _, rest = request.pattern.partition(".")
+    if label in catalogs and ("." in rest if request.exact else rest):
+        return catalogs[label], rest
+    if len(catalogs) == 1 and not request.exact and "." in request.pattern:
+        return next(iter(catalogs.values())), request.pattern
+    form = f"{label if label in catalogs else next(iter(catalogs), 'lake')}.sales.{'orders' if request.exact else '*'}"
+    raise Failure(
+        error(
+            codes.IMPORT_PATTERN_UNCLEAR,
+            f'The pattern is "{request.pattern}". Write CATALOG.NAMESPACE.NAME, such as {form}. '
+            f"Declared catalogs: {', '.join(sorted(catalogs)) or 'none'}."
+            f"{'' if label in catalogs else did_you_mean(label, catalogs)}",
+        )
+    )
+
+
+def _fits(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _nothing(pattern: str, catalog: Resolved) -> Diagnostic:
+    return error(
+        codes.NOTHING_TO_IMPORT,
+        f'{catalog.address} was read and has no table "{pattern}". * stands for anything within the namespace or the name: '
+        "CATALOG.NAMESPACE.*, or CATALOG.*.* for all.",
+    )
+
+
+def _canonical(body: Attributes, place: Place, references: References, project: Project) -> tuple[Attributes, list[Diagnostic]]:
+    """What the block would mean, and its errors."""
+    found = Diagnostics()
+    decoded = dict.fromkeys([*SCHEMA.attributes, *SCHEMA.blocks]) | body
+    attributes = canonical(Decoded(address=place.address, name=place.name, attributes=decoded), references, project, found)
+    return attributes, [item for item in found if item.severity.value == "error"]
+
+
+def _sayable(observed: Present, place: Place, references: References, project: Project) -> tuple[Attributes | None, list[str]]:
+    """The decoded body of the block that plans empty, with notes on what it had to leave out; None where there is no such block."""
+    body = chosen(observed.attributes, str(place.catalog.attributes["warehouse"]))
+    notes = [
+        f"The column {path} is left out and not managed: a name with a dot, or none at all, cannot be written."
+        for path in observed.identity["unsayable"]
+    ]
+    for name in ("partition_by", "sort_by"):
+        strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
+        if strange:
+            body.pop(name)
+            notes.append(f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written.")
+    for name in _ON_COLUMNS:
+        if any(path not in observed.attributes["columns"] for path in _columns_of(body.get(name, ()))):
+            body.pop(name)
+            notes.append(f"{name} is left out and not managed: it names a column that cannot be written.")
+    while True:
+        desired, trouble = _canonical(body, place, references, project)
+        if not trouble:
+            break
+        name, *rest = map(str, trouble[0].attribute or ("",))
+        if name not in body or name in ("catalog", "namespace", "name"):
+            return None, [trouble[0].line]
+        if name == "column" and rest[1:] and rest[1] in ("comment", "tags", "default"):
+            body[name][rest[0]].pop(rest[1])
+            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {trouble[0].line}")
+            continue
+        for each in (name, *(_ON_COLUMNS if name == "column" else ())):
+            body.pop(each, None)
+        what = "The columns, and what is made of them, are" if name == "column" else f"{name} is"
+        notes.append(f"{what} left out and not managed. {trouble[0].line}")
+    worse = _would_change(observed, desired, place, references, project)
+    return (None, [worse]) if worse else (body, notes)
+
+
+def _columns_of(terms: Sequence[Data]) -> Iterator[str]:
+    """The columns that ``identifier``, ``partition_by`` or ``sort_by`` name."""
+    return (str(item["column"]) if isinstance(item, dict) else str(item) for item in terms)
+
+
+def _would_change(observed: Present, desired: Attributes, place: Place, references: References, project: Project) -> str:
+    """What the block would do to the table, when it is adopted and ever after: nothing, or the block is wrong."""
+    adopting = PlanRequest(
+        address=place.address,
+        desired=desired,
+        recorded=None,
+        observed=observed,
+        references=references,
+        project=project,
+        importing=True,
+        import_id=place.id,
+    )
+    kept = Recorded(attributes=desired, identity=observed.identity)
+    after = replace(adopting, recorded=kept, importing=False)
+    unchanged = replace(after, observed=replace(observed, attributes=desired))
+    for request, wanted in ((adopting, Action.ADOPT), (after, Action.NO_OP), (unchanged, Action.NO_OP)):
+        proposal = TablePlanner().plan(request)
+        told = [*(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers), *(item.text for item in proposal.steps)]
+        if proposal.action is not wanted or told:
+            return f"Its block would change it: {'; '.join(told) or proposal.action.value}."
+    return ""

@@ -1,0 +1,66 @@
+"""Locations as text, and where a table has files: its location and every folder that its metadata names. Pure."""
+
+import os.path
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.places import outermost
+from flareiac.sdk.provider import Project
+
+_PATHS: Final = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+
+
+def comparable(location: str, root: Path = Path("/")) -> str:
+    """A location as the form that places are compared in; relative ones start at ``root``."""
+    return plain_text(absolute_location(location, root) or location)
+
+
+def places(attributes: Attributes, identity: Attributes, project: Project) -> tuple[str, ...]:
+    """Of a declared, recorded or observed table; what no version before this one recorded is its location at least."""
+    told = [attributes.get("location"), identity.get("location"), *(identity.get("places") or ()), *_paths(attributes.get("properties"))]
+    return outermost(comparable(item, project.root) for item in told if isinstance(item, str))
+
+
+def places_in(metadata: Attributes, location: str) -> list[str]:
+    """What metadata tells: where the table is and writes now, and where earlier metadata and manifest lists are."""
+    files = [location, *(item.get("metadata-file") for item in metadata.get("metadata-log") or ())]
+    lists = (item.get("manifest-list") for item in metadata.get("snapshots") or ())
+    folders = {item.rpartition("/")[0] for item in (*files, *lists) if isinstance(item, str)}
+    return list(outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders))))
+
+
+def _paths(properties: Attributes | None) -> Iterator[str]:
+    given = properties or {}
+    return (given[name] for name in _PATHS if isinstance(given.get(name), str) and given[name])
+
+
+def local_path(location: str) -> Path | None:
+    """The local path of a location (``/a``, ``file:/a``, ``file:///a``), or None if it is somewhere else."""
+    if location.startswith("/"):
+        return Path(location)
+    if location[:6].lower() == "file:/":
+        return Path("/" + location[5:].lstrip("/"))
+    return None
+
+
+def absolute_location(text: str, root: Path) -> str | None:
+    """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another scheme or no URI."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # such as an opening bracket in the host that nothing closes
+        return None
+    if parts.scheme in ("s3", "s3a", "s3n") and parts.netloc:
+        return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
+    if parts.scheme and parts.scheme != "file":
+        return None
+    path = local_path(text) or root / (text[5:] if parts.scheme else text)
+    return f"file://{os.path.normpath(path.absolute())}"
+
+
+def plain_text(location: str) -> str:
+    """A location for people and for comparing: local ones as a path."""
+    path = local_path(location)
+    return str(path) if path else location.rstrip("/")

@@ -1,0 +1,101 @@
+"""Which tables of a catalog have files where? A catalog is asked once for all tables that are measured together."""
+
+import gzip
+import json
+import threading
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeAlias
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.places import Occupied
+from flareiac_iceberg.catalogs.file_access import read_file
+from flareiac_iceberg.catalogs.reader import Registered, everything_in, unreadable
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.format.locations import comparable, places_in
+
+Entry: TypeAlias = tuple[tuple[str, ...], str]
+"""The names of a catalog, a namespace and a table, and the table's metadata file."""
+_AT_ONCE: Final = 16
+
+
+class Listings:
+    """Safe to use from several threads."""
+
+    def __init__(self, resolve: Callable[[str], str] = lambda place: place) -> None:
+        self._lock = threading.Lock()
+        self._resolve = resolve
+        self._known: dict[str, Occupied[Entry] | Failure] = {}
+        self._places: dict[str, tuple[str, ...]] = {}
+
+    def forget(self) -> None:
+        """What is asked from now on is answered anew; a metadata file never changes."""
+        with self._lock:
+            self._known = {}
+
+    def sharing(self, location: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
+        """The names of the other tables with files where a location is; ``own``: the table itself, if it is of this catalog.
+
+        Raises ``Failure``.
+        """
+        names = {
+            ".".join(entry[0][entry[0][0] == catalog.name :])
+            for entry in self._sharing(location, catalog)
+            if own is None or not _is_same(entry, own)
+        }
+        return sorted(names)
+
+    def _sharing(self, location: str, catalog: CatalogSpec) -> list[Entry]:
+        with self._lock:
+            found = self._known.get(catalog.place)
+            if found is None:
+                found = self._known[catalog.place] = self._asked(catalog)
+        if isinstance(found, Failure):
+            raise found
+        return [entry for _place, entry in found.sharing(self._resolve(comparable(location)))]
+
+    def _asked(self, catalog: CatalogSpec) -> Occupied[Entry] | Failure:
+        try:
+            there = everything_in(catalog)
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                places = list(pool.map(lambda item: self._places_of(item, catalog), there.values()))
+        except Failure as failure:
+            return failure
+        return Occupied(
+            (place, (names, item.metadata)) for (names, item), found in zip(there.items(), places, strict=True) for place in found
+        )
+
+    def _places_of(self, item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
+        """Where a table's own metadata says that it has files, and where the catalog does."""
+        known = self._places.get(item.metadata)
+        if known is None:
+            told = _told(item, catalog)
+            known = self._places[item.metadata] = tuple(dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *told)))
+        return known
+
+
+def _told(item: Registered, catalog: CatalogSpec) -> list[str]:
+    if not item.metadata:
+        return []
+    try:
+        metadata: Data = item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
+    except FileNotFoundError:
+        return []  # nobody can read this table any more
+    except (OSError, ValueError, EOFError, zlib.error) as trouble:
+        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("location"), str):
+        raise Failure(unreadable(catalog, f"the metadata {item.metadata} names no location"))
+    return places_in(metadata, item.metadata)
+
+
+def _content(location: str, catalog: CatalogSpec) -> Attributes:
+    content = read_file(location, catalog)
+    found: Attributes = json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+    return found
+
+
+def _is_same(entry: Entry, own: Entry) -> bool:
+    """A table under its own name, or in the file that it is known by: it may be about to get another name."""
+    return entry[0] == own[0] or (entry[1] == own[1] and entry[0][0] == own[0][0])

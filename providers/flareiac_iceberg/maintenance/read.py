@@ -1,0 +1,99 @@
+"""Gets what measuring needs from a catalog and its files. Touches the world, by reading only."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.maintenance import MeasureRequest
+from flareiac.sdk.places import is_within
+from flareiac_iceberg.catalogs.file_access import read_file
+from flareiac_iceberg.catalogs.metadata_files import load, load_entry
+from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.spec import CatalogSpec, RestCatalog, spec_of
+from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.format.locations import comparable
+from flareiac_iceberg.format.manifests import unreadable
+from flareiac_iceberg.maintenance.catalog_listing import Listings
+from flareiac_iceberg.maintenance.foreign_readers import positions
+from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
+from flareiac_iceberg.maintenance.settings import settings_of
+from flareiac_iceberg.maintenance.task_builder import ran_lately
+from flareiac_iceberg.maintenance.unrecoverable import lost
+
+
+def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path) -> Attributes:
+    """The figures of a table (see ``figures``). Raises ``Failure``."""
+    target = target_of(request.attributes, request.references)
+    found = _known(request) or _measured(request, target)
+    found |= {"place": resolve(comparable(found["location"])), "readers": positions(request.attributes, target.catalog, root)}
+    settings = settings_of(request.attributes).get("orphan_removal")
+    if settings is None or ran_lately("orphan_removal", settings, request.runs, int(time.time() * 1000)):
+        return found | _NOBODY
+    return found | _beside(request, found, target, listings) | {"lost": _lost(request, found, target.catalog), "looked": True}
+
+
+_NOBODY: Final[Attributes] = {"under": None, "unlisted": None, "lost": [], "looked": False}
+
+
+def _known(request: MeasureRequest) -> Attributes | None:
+    """The figures of the last time, where nothing of what they are about has changed: then no file is looked at."""
+    known, wanted = request.known, settings_of(request.attributes)
+    same = is_fresh(known, request.attributes) and all(known[name] == request.identity[name] for name in ("uuid", "metadata_location"))
+    return known if same and ("snapshot_expiry" not in wanted or known["history"] is not None) else None
+
+
+def _measured(request: MeasureRequest, target: Target) -> Attributes:
+    location, metadata = _metadata(target, request.identity)
+    table = Table(metadata=metadata, metadata_location=location, attributes=request.attributes)
+    return measure(table, reader_of(target.catalog))
+
+
+def _beside(request: MeasureRequest, found: Attributes, target: Target, listings: Listings) -> Attributes:
+    """Tables of its own catalog and of every other declared one; two blocks may mean one catalog."""
+    own = (target.catalog.name, target.namespace, target.name), found["metadata_location"]
+    declared = [spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"]
+    others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
+    try:
+        under = listings.sharing(found["location"], target.catalog, own)
+        for catalog in others.values():
+            under += [f"{name} of {catalog.address}" for name in listings.sharing(found["location"], catalog, None)]
+    except Failure as failure:
+        return {"under": None, "unlisted": failure.diagnostics[0].detail}
+    return {"under": under, "unlisted": None}
+
+
+def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> list[str]:
+    """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's keys."""
+    own = comparable(found["location"])
+    inside = {name: item for name, item in request.dropped.items() if is_within(comparable(str(item.get("metadata_location"))), own)}
+    return lost(inside, found["metadata_location"], catalog)
+
+
+def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
+    """The file that was observed a moment ago; the catalog is asked only where that is gone, or is not ours to read."""
+    observed = identity["metadata_location"]
+    if not isinstance(target.catalog, RestCatalog):
+        try:
+            return observed, load(observed, target.catalog)
+        except Failure:
+            pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+            if pointer is None or pointer.location == observed:
+                raise
+            return load_entry(pointer, target.catalog)
+    pointer = (tables_in(target.catalog, target.namespace) or {}).get(target.name)
+    return load_entry(pointer, target.catalog) if pointer is not None else (observed, load(observed, target.catalog))
+
+
+def reader_of(catalog: CatalogSpec) -> Read:
+    """Reads the files that a table's metadata names; trouble is a ``Failure``."""
+
+    def read(location: str) -> bytes:
+        try:
+            return read_file(location, catalog)
+        except OSError as trouble:
+            raise Failure(unreadable(location, trouble.strerror or str(trouble))) from trouble
+
+    return read

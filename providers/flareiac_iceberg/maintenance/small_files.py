@@ -1,0 +1,42 @@
+"""How many data files of a table are small? Counted where a few manifests tell it, else as last measured. Never opens a data file."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac_iceberg.format.manifests import Manifest
+from flareiac_iceberg.maintenance.measure import Read, Table, small_files_of
+
+_MANIFESTS: Final = 10
+_BYTES: Final = 1024**2
+"""Of all manifests of a table together: whoever asks for a thousand tables waits for the answer."""
+
+
+def small_files(table: Table, known: Attributes, read: Read) -> Attributes:
+    """``small_files``, ``looked_at_files`` and ``looked_at`` as ``Surveying.survey`` tells. ``known``: figures of the last time."""
+    if table.current is None:
+        return _told(None)
+    measured = known if known.get("uuid") == table.metadata["table-uuid"] else {}
+    rewrite = measured.get("rewrite") or {}
+    last = (int(rewrite["small"]), int(rewrite["files"])) if "small" in rewrite else None
+    if last is not None and measured["snapshot_id"] == table.current["snapshot-id"]:
+        return _told(last)
+    found = _counted(table, read)
+    return _told(last, measured["measured_ms"]) if found is None and last is not None else _told(found)
+
+
+def _counted(table: Table, read: Read) -> tuple[int, int] | None:
+    try:
+        return small_files_of(table, read, _are_few)
+    except Failure:  # the other figures are true all the same; whoever needs the manifests is told what is wrong with them
+        return None
+
+
+def _are_few(manifests: Sequence[Manifest]) -> bool:
+    return len(manifests) <= _MANIFESTS and sum(item.length for item in manifests) <= _BYTES
+
+
+def _told(found: tuple[int, int] | None, at: int | None = None) -> Attributes:
+    small, files = found or (None, None)
+    return {"small_files": small, "looked_at_files": files, "looked_at": at}

@@ -1,0 +1,123 @@
+"""The driver of namespaces. Touches the world."""
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
+from flareiac.sdk.references import References
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.ensure_namespace import ensure_namespace
+from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.catalogs.spec import spec_of as catalog_spec_of
+from flareiac_iceberg.catalogs.writer import Connections, trouble_told
+
+_MARKS = ("exists", "flareiac.created-by")
+_BY_OTHERS = ("location", "owner")
+"""Properties that engines and servers write by themselves."""
+
+
+class NamespaceDriver:
+    """Reads and changes namespaces. Safe to use from several threads."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def read(self, request: ReadRequest) -> Observation:
+        """What is there, by one query."""
+        frame = request.recorded.attributes if request.recorded else request.desired
+        assert frame is not None, "a namespace is declared or recorded"
+        try:
+            catalog = _catalog(frame, request.references)
+            _check_import(request, catalog, frame)
+            found = namespace_properties(catalog, frame["name"])
+            leaving = request.desired is None and found is not None
+            held = {"tables": sorted(tables_in(catalog, frame["name"]) or ())} if leaving else {}
+        except Failure as failure:
+            return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
+        if found is None:
+            return Missing(reason=f"the catalog has no namespace {frame['name']}")
+        properties = {name: value for name, value in found.items() if name not in _MARKS}
+        declared = {*_BY_OTHERS, *(frame["properties"] or {}), *((request.desired or {}).get("properties") or {})}
+        return Present(
+            attributes=dict(frame) | {"properties": properties},
+            identity={"created_by": found.get("flareiac.created-by")} | held,
+            unmanaged=tuple(f'property "{name}"' for name in properties if frame["properties"] is not None and name not in declared),
+        )
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        """Creates the namespace where it is missing and sets its properties. Raises ``Failure`` where only ``settle`` can tell what was
+        done.
+        """
+        assert request.planned is not None, "what is created or updated is planned"
+        planned, name = request.planned, request.planned["name"]
+        try:
+            spec = _catalog(planned, request.references)
+            catalog = self._connections.get(spec)
+        except Failure as failure:
+            return NotApplied(diagnostics=failure.diagnostics)
+        with trouble_told(spec):
+            # A table of this apply may have brought it along, and an update finds it here.
+            ensure_namespace(catalog, spec, name, request.key)
+            put = {key: planned["properties"][key] for key in request.payload["set"]}
+            if put or request.payload["remove"]:
+                catalog.update_namespace_properties(name, set(request.payload["remove"]) or None, put)
+        return Applied(attributes=planned, identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")})
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
+        from pyiceberg.exceptions import NamespaceNotEmptyError, NoSuchNamespaceError
+
+        assert request.recorded is not None, "what is deleted is recorded"
+        recorded, name = request.recorded, request.recorded.attributes["name"]
+        try:
+            spec = _catalog(recorded.attributes, request.references)
+            catalog = self._connections.get(spec)
+        except Failure as failure:
+            return NotApplied(diagnostics=failure.diagnostics)
+        try:
+            with trouble_told(spec):
+                catalog.drop_namespace(name)
+        except NoSuchNamespaceError:
+            pass  # It is gone, as asked.
+        except NamespaceNotEmptyError:
+            why = f'{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "retain" forgets it.'
+            return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
+        return Applied(attributes=recorded.attributes, identity=recorded.identity)
+
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """See ``settle``, which reads only."""
+        return self.settle(request)
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        """Whether the namespace is as the operation should have left it."""
+        frame = request.planned or (request.recorded.attributes if request.recorded else None)
+        assert frame is not None, "an operation has planned or recorded attributes"
+        found = namespace_properties(_catalog(frame, request.references), frame["name"])
+        if request.planned is None:
+            return Applied(attributes=frame, identity=request.recorded.identity if request.recorded else {}) if found is None else None
+        done = found is not None and all(found.get(name) == request.planned["properties"][name] for name in request.payload["set"])
+        if not done or found is None or any(name in found for name in request.payload["remove"]):
+            return None
+        return Applied(attributes=frame, identity={"created_by": found.get("flareiac.created-by")})
+
+
+def _catalog(attributes: Attributes, references: References) -> CatalogSpec:
+    reference = attributes["catalog"]
+    resolved = references.get(reference.address) if isinstance(reference, Reference) else None
+    if resolved is None:
+        why = (
+            f"The namespace {attributes['name']} is recorded in {reference}, and without its block FlareIaC does not know where to look. "
+            "Keep the catalog block until the namespace is forgotten or dropped."
+        )
+        raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
+    return catalog_spec_of(resolved.address, resolved.attributes)
+
+
+def _check_import(request: ReadRequest, catalog: CatalogSpec, frame: Attributes) -> None:
+    wanted = f"{catalog.label}.{frame['name']}"
+    if request.import_id is not None and request.recorded is None and request.import_id != wanted:
+        why = (
+            f'The import id is "{request.import_id}", and {request.address} declares "{wanted}" (CATALOG.NAMESPACE, the catalog by its '
+            "label). Make both name the same namespace."
+        )
+        raise Failure(error(codes.IMPORT_ID_DIFFERS, why))

@@ -1,0 +1,184 @@
+"""Which earlier state of a table is meant, and what one commit sets it back? Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
+from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, heads, told
+
+HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
+"""How long a tag keeps what was left behind from being expired."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """``branch`` goes from ``head`` (None: it is empty) to ``target``."""
+
+    branch: str
+    head: int | None
+    target: Commit
+
+    @property
+    def tag(self) -> str:
+        """The name under which the head that is left stays reachable."""
+        return f"flareiac-before-rollback-{self.head}"
+
+
+def rows(metadata: Attributes) -> list[Attributes]:
+    """The states of main and of what has a name, newest first."""
+    names: dict[int, list[str]] = {}
+    for name, snapshot in sorted(heads(metadata).items()):
+        names.setdefault(snapshot, []).append(name)
+    found = {item.id: item for item in commits(metadata)}
+    for snapshot in names:
+        held = by_id(metadata, snapshot)
+        if held is not None:
+            found.setdefault(snapshot, held)
+    head = heads(metadata).get(MAIN)
+    return [
+        {
+            "id": item.id,
+            "at": item.at,
+            "operation": item.operation,
+            "writer": told(item),
+            "added": item.added,
+            "deleted": item.deleted,
+            "total": item.total,
+            "current": item.id == head,
+            "names": names.get(item.id, []),
+        }
+        for item in sorted(found.values(), key=lambda item: item.at, reverse=True)
+    ]
+
+
+def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[Attributes]) -> Return:
+    """The named state, or the newest of those that were recorded. Raises ``Failure`` with the reason why there is none."""
+    if to is not None:
+        target = by_id(metadata, to)
+        if target is None:
+            raise Failure(_gone(table, [to]))
+        return _return(metadata, MAIN, target)
+    if not known:
+        raise Failure(_nothing_recorded(table))
+    there = [(found, item) for item in known if item["snapshot_id"] is not None and (found := by_id(metadata, item["snapshot_id"]))]
+    if not there:
+        lost = [item["snapshot_id"] for item in known if item["snapshot_id"] is not None]
+        raise Failure(_gone(table, lost) if lost else _was_empty(table, known))
+    target, chosen = max(there, key=lambda pair: pair[0].at)
+    return _return(metadata, chosen.get("branch") or MAIN, target)
+
+
+def _return(metadata: Attributes, branch: str, target: Commit) -> Return:
+    return Return(branch=branch, head=heads(metadata).get(branch), target=target)
+
+
+def updates(metadata: Attributes, way: Return, *, now: float) -> list[Attributes]:
+    """The changes of one commit: the branch points to the target, and what it pointed to keeps a name for seven days. ``now`` in s."""
+    before = (metadata.get("refs") or {}).get(way.branch) or {}
+    kept = {name: value for name, value in before.items() if name not in ("snapshot-id", "type")}
+    move = {"action": "set-snapshot-ref", "ref-name": way.branch, "type": "branch", "snapshot-id": way.target.id, **kept}
+    if way.head is None:
+        return [move]
+    held = by_id(metadata, way.head)
+    age = max(0, int(now * 1000) - held.at) if held is not None else 0  # Iceberg counts a tag's age from the time of its snapshot
+    tag = {"action": "set-snapshot-ref", "ref-name": way.tag, "type": "tag", "snapshot-id": way.head, "max-ref-age-ms": age + HELD_MS}
+    return [tag, move]
+
+
+def requirements(metadata: Attributes, way: Return) -> list[Attributes]:
+    """It is this table, and nobody has written since it was looked at."""
+    return [
+        {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},
+        {"type": "assert-ref-snapshot-id", "ref": way.branch, "snapshot-id": way.head},
+    ]
+
+
+def encode_way(way: Return) -> Data:
+    """The way as plain data."""
+    return {"branch": way.branch, "head": way.head, "to": way.target.id}
+
+
+def decode_way(metadata: Attributes, table: str, data: Data) -> Return:
+    """The inverse of ``encode_way``. Raises ``Failure`` when the snapshot is gone."""
+    target = by_id(metadata, data["to"])
+    if target is None:
+        raise Failure(_gone(table, [data["to"]]))
+    return Return(branch=data["branch"], head=data["head"], target=target)
+
+
+def stands(metadata: Attributes, way: Return) -> bool:
+    """Whether the branch is at the target."""
+    return is_back(metadata, encode_way(way))
+
+
+def is_back(metadata: Attributes, data: Data) -> bool:
+    """The same of an encoded way."""
+    return bool(heads(metadata).get(data["branch"]) == data["to"])
+
+
+def foretold(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
+    """What will be done, before it is."""
+    of = "" if way.branch == MAIN else f" (branch {way.branch})"
+    yield f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by {told(way.target)}{_rows(way.target)}"
+    if way.head is None:
+        return
+    count, now = len(_undone(metadata, way)), by_id(metadata, way.head)
+    what = f"the {count} snapshots after it are" if count > 1 else "the snapshot after it is" if count else "what is there now is"
+    yield f"{what} no longer part of the table{_rows(now) if now else ''}; {way.head} is kept for 7 days as tag {way.tag}"
+
+
+def _undone(metadata: Attributes, way: Return) -> list[int]:
+    """The snapshots from the head down to the target, if the target is an ancestor."""
+    parents = {item["snapshot-id"]: item.get("parent-snapshot-id") for item in metadata.get("snapshots") or ()}
+    found: list[int] = []
+    at = way.head
+    while at is not None and at in parents and at != way.target.id:
+        found.append(at)
+        at = parents[at]
+    return found if at == way.target.id else []
+
+
+def _rows(item: Commit) -> str:
+    return "" if item.total is None else f", with {item.total} rows"
+
+
+def messages(address: str, way: Return) -> Iterator[str]:
+    """What was done, and how to undo it."""
+    of = "" if way.branch == MAIN else f" (branch {way.branch})"
+    yield f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} again{_rows(way.target)}"
+    if way.head is not None:
+        yield f"what it had until now is snapshot {way.head}, kept for 7 days as tag {way.tag}"
+        if way.branch == MAIN:
+            yield f"to undo this: flareiac table rollback {address} -to={way.head}"
+
+
+def moment(at: int) -> str:
+    """Milliseconds since 1970 as UTC."""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _nothing_recorded(table: str) -> Diagnostic:
+    return error(
+        codes.NO_STATE_RECORDED,
+        f'FlareIaC records one before it empties a table (rebuild = "truncate"), and has not done so with {table}. flareiac table '
+        "snapshots ADDRESS lists the snapshots that exist; name one with -to=ID.",
+    )
+
+
+def _gone(table: str, lost: Sequence[int]) -> Diagnostic:
+    return error(
+        codes.NO_SUCH_SNAPSHOT,
+        f"{table} no longer has snapshot {' or '.join(map(str, lost))}: it was expired, or it belonged to another table of this name. "
+        "Nothing was changed. flareiac table snapshots ADDRESS lists those that exist.",
+    )
+
+
+def _was_empty(table: str, known: Sequence[Attributes]) -> Diagnostic:
+    return error(
+        codes.WAS_EMPTY,
+        f"{table} had no rows before it was emptied ({', '.join(item['why'] for item in known)}). Nothing was changed.",
+    )
