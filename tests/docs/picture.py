@@ -11,8 +11,8 @@ from rich.text import Text
 
 from flareiac.render.plan_text import plan_text
 from tests.docs.pages import DOCS, ROOT
-from tests.golden.test_golden import outcome
-from tests.support.txtar import parse_txtar
+from tests.golden.case import read_case
+from tests.golden.outputs import outcome
 
 PICTURE: Final = DOCS / "plan.svg"
 CASE: Final = ROOT / "tests" / "golden" / "cases" / "job_sum_to_max_of_table.txtar"
@@ -22,7 +22,7 @@ _WIDTH: Final = 96
 def picture() -> str:
     """The SVG of a plan over state that Spark would silently misread."""
     with tempfile.TemporaryDirectory() as root:
-        _texts, plan = outcome(parse_txtar(CASE.read_text(encoding="utf-8")), Path(root))
+        _texts, plan = outcome(read_case(CASE), Path(root))
     assert plan is not None
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard")
     console.print(Text("$ flareiac plan", style="bold"))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.model.snapshot import encode_snapshot
-from tests.golden.test_golden import CASES, recorded_state
-from tests.support.txtar import Archive, parse_txtar
+from tests.golden.case import CASES, Case, read_case, recorded_state
 
 STATE, JOURNAL, LOCK, PLAN = (
     ".flareiac/state/default/snapshot.json",
@@ -184,14 +183,13 @@ def _jars() -> World:
 
 
 def _golden(root: Path) -> tuple[World, ...]:
-    archives = {case.stem: parse_txtar(case.read_text(encoding="utf-8")) for case in CASES}
-    return tuple(World(name=name, files=_case(archive, root)) for name, archive in archives.items())
+    return tuple(World(name=path.stem, files=_case(read_case(path), root)) for path in CASES)
 
 
-def _case(archive: Archive, root: Path) -> dict[str, bytes]:
-    files = {MAIN: archive.files[MAIN].encode()}
-    if "recorded.flare.hcl" in archive.files:
-        files[STATE] = encode_snapshot(recorded_state(archive, root))
+def _case(case: Case, root: Path) -> dict[str, bytes]:
+    files = {MAIN: case.main.encode()}
+    if case.recorded is not None:
+        files[STATE] = encode_snapshot(recorded_state(case, root))
     return files
 
 

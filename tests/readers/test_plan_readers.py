@@ -17,10 +17,10 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.render.plan_json import plan_json
-from tests.golden.test_golden import CASES, outcome
+from tests.golden.case import CASES, read_case
+from tests.golden.outputs import outcome
 from tests.iceberg.importing.shapes import catalog_of, make_lake
 from tests.support.command_line import flareiac
-from tests.support.txtar import parse_txtar
 
 WANTED = os.environ.get("FLAREIAC_TEST_READERS", "")
 PYTHON = {"terraform-compliance": "terraform-compliance==1.16.0", "checkov": "checkov==3.3.30"}
@@ -195,7 +195,7 @@ def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Pat
     for case in CASES:
         folder = root / case.stem
         folder.mkdir()
-        _, made = outcome(parse_txtar(case.read_text(encoding="utf-8")), folder)
+        _, made = outcome(read_case(case), folder)
         if made is None:
             continue
         path = root / f"{case.stem}.json"

@@ -1,0 +1,243 @@
+"""The cases of the golden tests: one behaviour per small txtar file, HCL in, plan and diagnostics out.
+
+Configurations in, each written in full (``NAME.flare.hcl``) or as an edit of ``recorded.flare.hcl``
+(``NAME.edit``, see ``edits``):
+
+- ``recorded``: what the state holds; without it nothing is in the state.
+- ``main``: what is declared; as recorded unless said otherwise.
+- ``observed``: what is there; as recorded unless said otherwise.
+- ``left``: recorded with the jobs that left the state since, and whose checkpoints hold on for them.
+
+Further sections in, each JSON by address:
+
+- ``observed.json``: what the world answers about a resource: keywords of ``JobThere`` or ``CheckpointThere``,
+  parts of a table's identity.
+- ``figures.json``: what was measured for maintenance, keywords of ``TableFigures``.
+- ``upkeep.json``: address -> name -> the last run.
+- ``history.json``: a table's live snapshots, newest first, each ``[id, ms, operation, added, total]``, with
+  ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
+  known. Without it every row can be read.
+
+``options.json`` holds the fields of ``CaseOptions``. Every other section is an output (see ``outputs``), which
+FLAREIAC_UPDATE_GOLDEN=1 writes.
+"""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from flareiac.app.discovery import installed
+from flareiac.config.files import ModuleFiles
+from flareiac.config.load import Configuration, load
+from flareiac.config.variables import Inputs as VariableInputs
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.references import connections_of
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.planning.make_plan import Inputs, Maintenance, Options
+from flareiac.render.diagnostics import text
+from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
+from tests.golden.edits import edited
+from tests.golden.observed import TableFigures, history, identity
+from tests.support.txtar import Archive, parse_txtar
+
+CASES: Final = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
+_LINEAGE: Final = "00000000-0000-0000-0000-000000000000"
+_INPUTS: Final = ("observed.json", "figures.json", "upkeep.json", "history.json", "options.json")
+_EVERY_ROW: Final = [[1, 0, "append", 1, 1]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOptions:
+    """How a case plans, and how it renders."""
+
+    destroy: bool = False
+    targets: Sequence[str] = ()
+    replace: Sequence[str] = ()
+    maintenance: str = "include"
+    missing: Sequence[str] = ()
+    """Addresses of what is not there, whatever observed says."""
+    time: float = 0.0
+    detail: str = "changes"
+    show_steps: bool = False
+
+    def planning(self) -> Options:
+        """The options of ``make_plan``."""
+        return Options(
+            destroy=self.destroy,
+            targets=tuple(self.targets),
+            replace=frozenset(self.replace),
+            maintenance=Maintenance(self.maintenance),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A parsed case, with its edits applied."""
+
+    comment: str
+    inputs: dict[str, str]
+    """The sections in, as they are written."""
+    outputs: dict[str, str]
+    main: str
+    recorded: str | None
+    observed: str | None
+    left: str | None
+    options: CaseOptions
+
+    def data(self, name: str) -> dict[str, Any]:
+        """A JSON section; empty where there is none."""
+        content: dict[str, Any] = json.loads(self.inputs.get(f"{name}.json", "{}"))
+        return content
+
+    def archive(self, outputs: dict[str, str]) -> Archive:
+        """The case as a file, with these outputs."""
+        return Archive(comment=self.comment, files={**self.inputs, **outputs})
+
+
+def read_case(path: Path) -> Case:
+    archive = parse_txtar(path.read_text(encoding="utf-8"))
+    inputs = {name: content for name, content in archive.files.items() if _is_input(name)}
+    recorded = inputs.get("recorded.flare.hcl")
+    main = _configuration_text("main", inputs) or recorded
+    assert main is not None, f"{path.name} declares nothing"
+    return Case(
+        comment=archive.comment,
+        inputs=inputs,
+        outputs={name: content for name, content in archive.files.items() if name not in inputs},
+        main=main,
+        recorded=recorded,
+        observed=_configuration_text("observed", inputs),
+        left=_configuration_text("left", inputs),
+        options=CaseOptions(**json.loads(inputs.get("options.json", "{}"))),
+    )
+
+
+def _is_input(name: str) -> bool:
+    return name.endswith((".flare.hcl", ".edit")) or name in _INPUTS
+
+
+def _configuration_text(name: str, sections: dict[str, str]) -> str | None:
+    edit = sections.get(f"{name}.edit")
+    return sections.get(f"{name}.flare.hcl") if edit is None else edited(sections["recorded.flare.hcl"], edit)
+
+
+def recorded_state(case: Case, root: Path) -> Snapshot:
+    """What the state holds in a case that has a ``recorded.flare.hcl``."""
+    return Snapshot(lineage=_LINEAGE, serial=1, resources=_records(case, root))
+
+
+def planning_inputs(case: Case, root: Path, desired: Configuration) -> Inputs:
+    """All that ``make_plan`` is given in a case."""
+    records = _records(case, root)
+    return Inputs(
+        desired=desired.desired,
+        snapshot=Snapshot(lineage=_LINEAGE, serial=1, resources=records),
+        observations=_observations(case, root, desired, records),
+        types=installed().registry.types,
+        project=_project(root),
+        time=case.options.time,
+        figures={address: TableFigures(**given).figures() for address, given in case.data("figures").items()},
+        former=_former(case, root, records),
+    )
+
+
+def configuration(hcl: str, root: Path, diagnostics: Diagnostics) -> Configuration:
+    """The configuration of a project with this one file."""
+    (root / "main.flare.hcl").write_text(hcl, encoding="utf-8")
+    registry = installed().registry
+
+    def inputs(_files: ModuleFiles) -> VariableInputs:
+        return VariableInputs(environment={})
+
+    return load(_project(root), registry, inputs, lambda _address: None, diagnostics)
+
+
+def valid_configuration(hcl: str, root: Path) -> Configuration:
+    """A configuration without errors."""
+    diagnostics = Diagnostics()
+    found = configuration(hcl, root, diagnostics)
+    assert not diagnostics.has_errors, text(list(diagnostics), found.sources, width=100, colour=False)
+    return found
+
+
+def _project(root: Path) -> Project:
+    return Project(root=root, lineage=_LINEAGE)
+
+
+def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
+    if case.recorded is None:
+        return {}
+    recorded = valid_configuration(case.recorded, root).desired.resources
+    known = {address: item.resolved() for address, item in recorded.items()}
+    given, runs, types = case.data("observed"), case.data("upkeep"), installed().registry.types
+    records = {
+        address: ResourceRecord(
+            address=address,
+            type=item.address.type,
+            provider=item.provider,
+            attributes=item.attributes,
+            identity=identity(address, item.attributes, given.get(address, {})),
+            dependencies=item.dependencies,
+            protected=item.lifecycle.prevent_destroy,
+            upkeep=runs.get(address, {}),
+            resolved=connections_of(item.dependencies, item.attributes, known, types),
+        )
+        for address, item in recorded.items()
+        if item.kind is Kind.MANAGED
+    }
+    for keeper, user in _left(case, root, records).items():
+        records[keeper] = dataclasses.replace(records[keeper], user=user)
+    return records
+
+
+def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[str, ResourceRecord]:
+    """What left the state, by what holds on for it."""
+    if case.left is None:
+        return {}
+    types = installed().registry.types
+    return {
+        keeper: ResourceRecord(address=address, type=item.address.type, provider=item.provider, attributes=item.attributes)
+        for address, item in valid_configuration(case.left, root).desired.resources.items()
+        if address not in records and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
+    }
+
+
+def _observations(case: Case, root: Path, desired: Configuration, records: dict[str, ResourceRecord]) -> dict[str, Observation]:
+    there = {address: record.attributes for address, record in records.items()}
+    if case.observed is not None:
+        there = _managed(valid_configuration(case.observed, root))
+    given, histories = case.data("observed"), case.data("history")
+    return {
+        address: Present(
+            attributes=there[address],
+            identity=identity(address, there[address], given.get(address, {})),
+            history=history(histories.get(address, _EVERY_ROW)) if "column_order" in there[address] else None,
+        )
+        if address in there and address not in case.options.missing
+        else Missing()
+        for address in dict.fromkeys([*_managed(desired), *records])
+    }
+
+
+def _managed(found: Configuration) -> dict[str, Attributes]:
+    return {address: item.attributes for address, item in found.desired.resources.items() if item.kind is Kind.MANAGED}
+
+
+def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[str, Observation]:
+    """What is known of those that left the state."""
+    given = case.data("observed")
+    users = [record.user for record in records.values() if record.user is not None]
+    return {
+        user.address: Missing(identity=identity(user.address, user.attributes, given[user.address]))
+        for user in users
+        if user.address in given
+    }
+
+
+def observed_after_apply(record: ResourceRecord) -> Observation:
+    """What is there of a resource once an apply has recorded it."""
+    return Present(attributes=record.attributes, identity=record.identity, history=history(_EVERY_ROW))

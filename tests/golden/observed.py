@@ -1,0 +1,264 @@
+"""Builders of what is there in a golden case: identities, positions, figures and histories as providers report them.
+
+Each builder's defaults are the ordinary situation, so that a case names only what is particular to it. This module
+is the only one of the golden tests that knows the providers' internal keys.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
+
+_Positions = Sequence[int | None]
+_DAY_MS = 86_400_000
+_MIB = 1024 * 1024
+
+
+def identity(address: str, attributes: Attributes, given: Attributes) -> Attributes:
+    """The identity of a resource with these attributes, as far as nothing else is given."""
+    match address.partition(".")[0]:
+        case "job":
+            return JobThere(**given).identity(attributes)
+        case "checkpoint":
+            return CheckpointThere(**given).identity(address.partition(".")[2]) if given else {}
+        case "table":
+            return _table(attributes) | given
+        case _:
+            return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobThere:
+    """A job as it is observed: it runs, and each of its queries has committed batch 7 and keeps no state."""
+
+    state: Literal["running", "stopped"] | None = "running"
+    phase: Literal["failed"] | None = None
+    """As its state, unless it failed; a batch job is completed."""
+    alive: bool = True
+    silent: str | None = None
+    elsewhere: str | None = None
+    known: bool = True
+    """Whether this project started it, and so knows its definition's digest and its queries."""
+    committed: int = 7
+    in_flight: bool = False
+    """Whether the batch after the committed one was started."""
+    operators: Sequence[str] = ()
+    sources: Sequence[str] | None = None
+    """The kinds of its checkpoints' sources; by default those of the job's streams."""
+    folders: Sequence[str] = ()
+    """The folders that a source of files has read."""
+    outputs: Mapping[str, str] | None = None
+    """The outputs with a checkpoint, each with the id of its query; by default all of the job's, with q-1."""
+    position: Attributes | None = None
+    """What its queries have read and written of tables, as keywords of ``JobPosition``."""
+    heard_ms: int | None = None
+
+    def identity(self, attributes: Attributes) -> Attributes:
+        streaming = attributes["mode"] != "batch"
+        names = dict.fromkeys(attributes["outputs"] if streaming else (), "q-1") if self.outputs is None else self.outputs
+        observed: Attributes = {
+            "digest": "d-1" if self.known else None,
+            "state": self.state,
+            "nonce": 0,
+            "alive": self.alive,
+            "ended": "",
+            "phase": self.phase or (self.state if streaming else "completed"),
+            "error": None,
+            "checkpoints": {name: self._checkpoint(query, attributes) for name, query in names.items()},
+        }
+        if self.position is not None:
+            position = JobPosition(**self.position).facts(self.committed, in_flight=self.in_flight)
+            observed["stands"] = dict.fromkeys(names, position)
+        for name in ("silent", "elsewhere", "heard_ms"):
+            if (value := getattr(self, name)) is not None:
+                observed[name] = value
+        if not self.known:
+            return {"observed": observed}
+        started = {name: {"id": "q-1", "run_id": "r-1"} for name in attributes["outputs"] if streaming}
+        return {"digest": "d-1", "queries": started, "observed": observed}
+
+    def _checkpoint(self, query: str, attributes: Attributes) -> Attributes:
+        streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
+        kinds = [item["source"]["kind"] for item in streams] if self.sources is None else self.sources
+        return {
+            "query_id": query,
+            "started": self.committed + self.in_flight,
+            "committed": self.committed,
+            "sources": [[kind, list(self.folders)] for kind in kinds],
+            "operators": list(self.operators),
+            "conf": {"spark.sql.shuffle.partitions": "200"},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPosition:
+    """Where a query stands in its inputs: the ids of snapshots, ``null`` where an input is not a table."""
+
+    first: _Positions = ()
+    reached: _Positions = ()
+    ahead: _Positions = ()
+    begun_ms: int | None = None
+    moved_ms: int | None = None
+
+    def facts(self, committed: int, *, in_flight: bool) -> Attributes:
+        return {
+            "first": list(self.first),
+            "reached": list(self.reached),
+            "ahead": list(self.ahead),
+            "committed": committed if self.reached else None,
+            "in_flight": committed + 1 if in_flight else None,
+            "begun_ms": self.begun_ms,
+            "moved_ms": self.moved_ms,
+            "times": {},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointThere:
+    """The folders of a checkpoint with one output of its own name; the newest used generation has committed batch 12."""
+
+    generation: int | None = 1
+    """The newest used one; ``null`` where none was used."""
+    read: Attributes = field(default_factory=dict)
+    """Kind of source -> its position: the entry in a log of files, the id of a table's snapshot, the value of a rate."""
+    operators: Sequence[str] = ()
+    in_flight: bool = False
+    others: Mapping[str, Literal["used", "prepared", "unknown"]] = field(default_factory=dict)
+    """What the folders of other generations are, by their numbers."""
+    foreign: bool = False
+    """Whether it is another program's: one folder without generations, whose last batch is in flight."""
+
+    def identity(self, name: str) -> Attributes:
+        output = "" if self.foreign else name
+        others = [{"output": output, "number": int(number), "standing": what} for number, what in self.others.items()]
+        newest = [] if self.generation is None else [self._newest(output)]
+        return {
+            "layout": "single" if self.foreign else "generations",
+            "layout_generation": 1 if self.foreign else None,
+            "used": True,
+            "observed": {"generations": newest + others},
+        }
+
+    def _newest(self, output: str) -> Attributes:
+        return {
+            "output": output,
+            "number": 0 if self.foreign else self.generation,
+            "standing": "used",
+            "query_id": "q-1",
+            "started": 13 if self.in_flight else 12,
+            "committed": 12,
+            "begun_ms": 1_700_000_000_000,
+            "fresh": self.foreign,
+            "sources": [_offset(kind, at) for kind, at in self.read.items()],
+            "operators": [[name, 4] for name in self.operators],
+        }
+
+
+def _offset(kind: str, at: int) -> Sequence[Any]:
+    """A source's offset, as Spark writes it."""
+    match kind:
+        case "files":
+            return [kind, json.dumps({"logOffset": at}), ["/data/landing"]]
+        case "table":
+            return [
+                kind,
+                json.dumps({"version": 1, "snapshot_id": at, "position": 2, "scan_all_files": False}),
+                [],
+            ]
+        case _:
+            return [kind, str(at), []]
+
+
+def _table(attributes: Attributes) -> Attributes:
+    """What a catalog answers about a table whose columns were added in their order."""
+    return {
+        "uuid": "u-1",
+        "location": f"/warehouse/{attributes['name']}",
+        "metadata_location": "/warehouse/t/metadata/1.json",
+        "snapshot_id": 1,
+        "schema_id": 0,
+        "spec_id": 0,
+        "sort_id": 0,
+        "field_ids": {path: number for number, path in enumerate(attributes["column_order"] or [], start=1)},
+        "sorted_ids": [],
+        "defaults": {},
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFigures:
+    """What maintenance measures of a table at 2027-01-15 08:00 UTC.
+
+    It has small files of 1 MB, a manifest for each, and daily snapshots.
+    """
+
+    small_files: int = 60
+    groups: int = 2
+    snapshots: int = 20
+    newest_ms: int = 1_799_913_600_000
+    collects: bool = True
+    """Whether Iceberg may remove files of the table."""
+    readers: Attributes | None = None
+
+    def figures(self) -> Attributes:
+        size = self.small_files * _MIB
+        ids = list(range(21 - self.snapshots, 21))
+        times = [self.newest_ms - _DAY_MS * (20 - number) for number in ids]
+        found: Attributes = {
+            "uuid": "u-1",
+            "location": "/warehouse/t",
+            "metadata_location": "/warehouse/t/metadata/1.json",
+            "snapshot_id": 20,
+            "format_version": 2,
+            "sorted": False,
+            "collects": self.collects,
+            "measured_ms": 1_800_000_000_000,
+            "settings": "s",
+            "totals": {
+                "files": self.small_files,
+                "bytes": size,
+                "delete_files": 0,
+                "rows": self.small_files * 1000,
+            },
+            "ids": "i",
+            "history": {
+                "ids": ids,
+                "times": times,
+                "parents": [None, *ids[:-1]],
+                "removed": [[20, 0, 0]],
+                "refs": [["main", 20, True, None, None, None]],
+            },
+            "under": [],
+            "rewrite": {
+                "files": self.small_files,
+                "small": self.small_files,
+                "worn": 0,
+                "unfit": self.small_files,
+                "sizes": [384 * _MIB, 512 * _MIB, 966_367_641],
+                "groups": self.groups,
+                "rewritten_files": self.small_files,
+                "rewritten_bytes": size,
+                "added_files": self.groups,
+                "exact": True,
+            },
+            "deletes": None,
+            "manifests": {
+                "data": [self.small_files, self.small_files * 7000],
+                "deletes": [0, 0],
+                "target": 8 * _MIB,
+            },
+            "rows": None,
+        }
+        return found if self.readers is None else found | {"readers": self.readers}
+
+
+def history(given: Sequence[Sequence[Any] | None] | None) -> TableHistory | None:
+    """Live snapshots, newest first; None where nothing is known."""
+    if given is None:
+        return None
+    names = ("id", "at_ms", "operation", "added", "total")
+    live = tuple(LiveSnapshot(**dict(zip(names, item, strict=True))) for item in given if item is not None)
+    return TableHistory(snapshots=live, is_cut=None in given)
