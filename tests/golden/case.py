@@ -63,6 +63,10 @@ class CaseOptions:
     time: float = 0.0
     detail: str = "changes"
     show_steps: bool = False
+    also: Sequence[str] = ()
+    """Outputs beside the plan's text (see ``outputs``)."""
+    fails: Sequence[str] = ()
+    """Addresses of what cannot be changed when the plan is applied."""
 
     def planning(self) -> Options:
         """The options of ``make_plan``."""
@@ -238,6 +242,6 @@ def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[
     }
 
 
-def observed_after_apply(record: ResourceRecord) -> Observation:
-    """What is there of a resource once an apply has recorded it."""
+def observed_as(record: ResourceRecord) -> Observation:
+    """What is there of a resource that is as recorded."""
     return Present(attributes=record.attributes, identity=record.identity, history=history(_EVERY_ROW))

@@ -1,25 +1,72 @@
-"""What a golden case leads to: the sections out, by their names."""
+"""What a golden case leads to: the sections out, by their names.
 
+Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json`` (what ``show -json``
+prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints once
+the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its reader.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from flareiac.app.discovery import installed
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.events import Event
 from flareiac.model.plan import Plan
-from flareiac.planning.make_plan import make_plan
+from flareiac.planning.make_plan import Inputs, make_plan
+from flareiac.render.apply_text import apply_summary, event_line
 from flareiac.render.diagnostics import text
+from flareiac.render.plan_json import plan_json
 from flareiac.render.plan_text import plan_text
+from flareiac.render.ui_json import event_record, plan_lines, summary_record
 from tests.golden.case import Case, configuration, planning_inputs
+from tests.golden.doubles import apply_to_doubles
+from tests.support.json_layout import laid_out
+
+_VERSION = "0.0.0"
 
 
 def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
-    """The sections out (empty ones left out), and the plan, None where the configuration has errors."""
+    """The sections out, and the plan, None where the configuration has errors."""
     diagnostics = Diagnostics()
     desired = configuration(case.main, root, diagnostics)
     made = None
     outputs = {}
     if not diagnostics.has_errors:
-        made = make_plan(planning_inputs(case, root, desired), case.options.planning(), diagnostics)
+        inputs = planning_inputs(case, root, desired)
+        made = make_plan(inputs, case.options.planning(), diagnostics)
         detail, steps = case.options.detail, case.options.show_steps
         outputs["plan.txt"] = plan_text(made, colour=False, width=100, detail=detail, show_steps=steps)
+        outputs |= _also(case, made, inputs)
     if len(diagnostics):
         outputs["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)
     return {name: content.replace(str(root), "ROOT").rstrip("\n") + "\n" for name, content in outputs.items()}, made
+
+
+def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
+    def clock() -> float:
+        return inputs.time
+
+    found: dict[str, str] = {}
+    if "plan.json" in case.options.also:
+        schemas = installed().registry.schemas
+        found["plan.json"] = laid_out(plan_json(made, tool_version=_VERSION, schemas=schemas))
+    if "plan.jsonl" in case.options.also:
+        found["plan.jsonl"] = _lines(plan_lines(made, made.diagnostics, {}, tool_version=_VERSION, clock=clock))
+    if {"apply.txt", "apply.jsonl"} & set(case.options.also):
+        assert made.applyable, "a plan that cannot be applied has no output of an apply"
+        events: list[Event] = []
+        report = apply_to_doubles(made, inputs, events.append, fails=case.options.fails)
+        tally = report.tally
+        records = [event_record(event, clock=clock) for event in events]
+        ended = apply_summary(made, tally.done, tally.failed, tally.skipped)
+        printed = {
+            "apply.txt": "\n".join([*filter(None, (event_line(event, colour=False) for event in events)), ended]),
+            "apply.jsonl": _lines([*filter(None, records), summary_record(made, tally.done, clock=clock)]),
+        }
+        found |= {name: content for name, content in printed.items() if name in case.options.also}
+    return found
+
+
+def _lines(records: Iterable[Any]) -> str:
+    return "\n".join(laid_out(record) for record in records)

@@ -2,30 +2,26 @@
 
 import dataclasses
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
 from flareiac.app.drift import compared
-from flareiac.applying.requests import record_of, request_for
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.drift import DriftClass
-from flareiac.model.plan import Operation, Plan, Verb
-from flareiac.model.snapshot import ResourceRecord
-from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
+from flareiac.model.events import Event
+from flareiac.planning.make_plan import Maintenance, Options, make_plan
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, Missing, Observation
+from flareiac.sdk.provider import Missing
 from tests.golden.case import (
     CASES,
     configuration,
-    observed_after_apply,
+    observed_as,
     planning_inputs,
     read_case,
     valid_configuration,
 )
-from tests.golden.observed import identity
+from tests.golden.doubles import apply_to_doubles
 from tests.golden.outputs import outcome
 from tests.golden.plan_json_contract import check_plan_json
 from tests.support.txtar import format_txtar
@@ -79,29 +75,14 @@ def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> No
     inputs = planning_inputs(case, tmp_path, desired)
     made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
     if made.applyable:
-        again = make_plan(_applied(made, inputs), _WITHOUT_MAINTENANCE, Diagnostics())
+        after = apply_to_doubles(made, inputs, _ignore).snapshot
+        assert after is not None
+        observations = {address: observed_as(record) for address, record in after.resources.items()}
+        missing = dict.fromkeys(inputs.observations, Missing())
+        inputs = dataclasses.replace(inputs, snapshot=after, observations={**missing, **observations})
+        again = make_plan(inputs, _WITHOUT_MAINTENANCE, Diagnostics())
         assert {item.address: item.action for item in again.resources if item.action is not Action.NO_OP} == {}
 
 
-def _applied(made: Plan, inputs: Inputs) -> Inputs:
-    """The world and the state after an apply that did exactly what was planned."""
-    records: dict[str, ResourceRecord] = {}
-    for item in made.resources:
-        if item.proposal.planned is not None:
-            operation = Operation(id=item.address, address=item.address, verb=Verb.UPDATE)
-            request = request_for(made, item, operation, None, lambda _address: {}, threading.Event(), print)
-            after = _identity_after(item.address, item.proposal.planned, inputs.observations[item.address])
-            record = record_of(item, Applied(attributes=item.proposal.planned, identity=after), request, inputs.types)
-            assert record is not None
-            records[item.address] = record
-    observations: dict[str, Observation] = {address: observed_after_apply(record) for address, record in records.items()}
-    snapshot = dataclasses.replace(inputs.snapshot, resources=records)
-    return dataclasses.replace(
-        inputs,
-        snapshot=snapshot,
-        observations={**dict.fromkeys(inputs.observations, Missing()), **observations},
-    )
-
-
-def _identity_after(address: str, attributes: Attributes, observed: Observation) -> Attributes:
-    return getattr(observed, "identity", {}) | identity(address, attributes, {})
+def _ignore(_event: Event) -> None:
+    """What an apply reports is of no interest here."""

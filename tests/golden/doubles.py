@@ -1,0 +1,85 @@
+"""Applies a golden case's plan to a world of doubles, which become what is planned. Touches nothing real."""
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from flareiac.applying.apply import Ports, Report, apply
+from flareiac.applying.maintain import Asked, Upkeep
+from flareiac.applying.recording import encode_state
+from flareiac.kernel.codes import Code
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import error
+from flareiac.model.events import Completed, Event, Failed, Progressed
+from flareiac.model.plan import Plan
+from flareiac.planning.make_plan import Inputs
+from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
+from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, ReadRequest
+from tests.golden.observed import identity
+from tests.state.memory_store import MemoryStore
+
+_REFUSED = Code("DBL001", "The change was refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Double:
+    """A driver whose resources become what is planned, unless they are to fail."""
+
+    inputs: Inputs
+    fails: Collection[str] = ()
+
+    def read(self, request: ReadRequest) -> Observation:
+        return self.inputs.observations[request.address]
+
+    def apply(self, request: ApplyRequest) -> Outcome:
+        assert request.planned is not None, "what has nothing planned is deleted"
+        if request.address in self.fails:
+            return NotApplied(diagnostics=(error(_REFUSED, "The double refuses it.", address=request.address),))
+        return Applied(attributes=request.planned, identity=self._identity(request.address, request.planned))
+
+    def delete(self, request: ApplyRequest) -> Outcome:
+        return Applied(attributes={}, identity={})
+
+    def quiesce(self, request: ApplyRequest) -> Outcome:
+        assert request.recorded is not None, "what runs is recorded"
+        return Applied(attributes=request.recorded.attributes, identity=request.recorded.identity)
+
+    def _identity(self, address: str, attributes: Attributes) -> Attributes:
+        return getattr(self.inputs.observations[address], "identity", {}) | identity(address, attributes, {})
+
+
+def apply_to_doubles(plan: Plan, inputs: Inputs, emit: Callable[[Event], None], *, fails: Collection[str] = ()) -> Report:
+    """Carries out a plan, one operation after the other; no event says that time has passed."""
+    store = MemoryStore()
+    lease = store.lock("apply", timeout=0.0, on_wait=print)
+    store.write_snapshot(encode_state(inputs.snapshot, str(inputs.project.root)), expect=None, lease=lease)
+    driver = Double(inputs=inputs, fails=fails)
+
+    def decide(asked: Asked) -> Duty | None:
+        found = (item.duty for item in plan.due if (item.address, item.duty.name) == (asked.resource.address, asked.name))
+        return next(found, None)
+
+    def perform(request: PerformRequest) -> Performed:
+        forecast = next(item.duty.forecast for item in plan.due if item.duty.id == request.key)
+        return Performed(result=dict(forecast))
+
+    def clock() -> float:
+        return inputs.time
+
+    ports = Ports(
+        store=store,
+        lease=lease,
+        driver=lambda _provider, _type: driver,
+        types=inputs.types,
+        observe=lambda questions: {item.request.address: driver.read(item.request) for item in questions},
+        upkeep=Upkeep(decide=decide, perform=perform, outcome=lambda _request: None, clock=clock),
+        project=inputs.project,
+        emit=lambda event: emit(_without_time(event)),
+        cancel=threading.Event(),
+        clock=clock,
+    )
+    return apply(plan, ports, lambda _snapshot: {}, saved=False, parallelism=1)
+
+
+def _without_time(event: Event) -> Event:
+    return replace(event, elapsed=0.0) if isinstance(event, Progressed | Completed | Failed) else event
