@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flareiac.sdk.documents import Topic
-from flareiac_spark.job.spark_rules import ABOVE_STATE, RULES, Rule, Verdict
+from flareiac_spark.change.spark_compatibility import ABOVE_STATE, RULES, Rule, Verdict
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS
 
 _CONSEQUENCES: Final = {

@@ -10,21 +10,21 @@ from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Steer
 from flareiac.sdk.references import References, Resolved
 from flareiac_spark import codes
+from flareiac_spark.checkpoint import canonical as checkpoint_spec
 from flareiac_spark.checkpoint import schema as checkpoint_schema
-from flareiac_spark.checkpoint import spec as checkpoint_spec
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint.plan import CheckpointPlanner
+from flareiac_spark.definition import canonical as job_spec
+from flareiac_spark.definition import claims as job_claims
+from flareiac_spark.definition import schema as job_schema
+from flareiac_spark.engine import canonical as engine_spec
 from flareiac_spark.engine import schema as engine_schema
-from flareiac_spark.engine import spec as engine_spec
 from flareiac_spark.engine.application import Applications, packages_of
-from flareiac_spark.job import claims as job_claims
-from flareiac_spark.job import holds as job_holds
-from flareiac_spark.job import schema as job_schema
-from flareiac_spark.job import spec as job_spec
+from flareiac_spark.generation import snapshot_holds as job_holds
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.job.plan import JobPlanner
+from flareiac_spark.stream import canonical as stream_spec
 from flareiac_spark.stream import schema as stream_schema
-from flareiac_spark.stream import spec as stream_spec
 
 
 class SparkProvider:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.checkpoint.disk import read_checkpoint
+from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from tests.facts.lake import Lake, entry, forget
 from tests.facts.test_checkpoint_layout import PINNED
 

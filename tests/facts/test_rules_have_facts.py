@@ -10,7 +10,7 @@ import pytest
 from tests.facts.changed_state import ROWS, Row
 from tests.facts.ids import AREAS, measured
 
-RULES = "flareiac_spark.job.spark_rules"
+RULES = "flareiac_spark.change.spark_compatibility"
 
 
 @pytest.fixture(scope="module")

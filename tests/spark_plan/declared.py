@@ -13,7 +13,7 @@ from flareiac.model.desired import DesiredResource
 from flareiac.sdk.changes import Disturbance, Proposal
 from flareiac.sdk.provider import Missing, Observation, PlanRequest, Present, Project, Recorded
 from flareiac.sdk.references import Resolved
-from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode
+from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
 LAKE = """

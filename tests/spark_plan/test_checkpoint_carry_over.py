@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint.carry_over import Copied, Positions, Query, Refusal, Stream, decide
-from flareiac_spark.job.carry_over import query_of
+from flareiac_spark.generation.carry_over import Copied, Positions, Query, Refusal, Stream, decide
+from flareiac_spark.generation.query_streams import query_of
 from tests.spark_plan.declared import LAKE, STATEFUL, STATELESS, loaded
 
 FILES = Stream(name="orders", kind="files", place="/in/orders")

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flareiac.sdk.provider import Present, Project, ReadRequest, Recorded, Unreadable
-from flareiac_spark.checkpoint import disk
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, TooNew, read_checkpoint
 from flareiac_spark.checkpoint.driver import CheckpointDriver
+from flareiac_spark.checkpoint_files import reader
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, read_checkpoint
 from tests.spark_plan.checkpoint_sample import QUERY, sample
 
 ATTRIBUTES = {
@@ -133,7 +133,7 @@ def test_who_may_not_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_batch_that_ends_while_one_looks_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest commit is listed first; by then the query may be two batches on."""
     folder = sample(tmp_path / "g0001", committed=3, started=3)
-    real, moved = disk._newest, False
+    real, moved = reader._newest, False
 
     def newest(log: Path) -> int | None:
         nonlocal moved
@@ -144,8 +144,8 @@ def test_a_batch_that_ends_while_one_looks_is_no_damage(tmp_path: Path, monkeypa
             sample(folder, committed=6, started=6)
         return found
 
-    monkeypatch.setattr(disk, "_stand", lambda _folder: (real(folder / "offsets"), real(folder / "commits")))
-    monkeypatch.setattr(disk, "_newest", newest)
+    monkeypatch.setattr(reader, "_stand", lambda _folder: (real(folder / "offsets"), real(folder / "commits")))
+    monkeypatch.setattr(reader, "_newest", newest)
     assert read(folder).committed == 6
 
 

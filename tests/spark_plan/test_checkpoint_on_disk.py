@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.provider import Missing, Present, Project, ReadRequest, Unreadable
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
 from flareiac_spark.checkpoint.driver import CheckpointDriver
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
 from tests.spark_plan.checkpoint_sample import changes
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint.disk import Damaged, files_in, note_of, read_checkpoint, read_offsets
-from flareiac_spark.checkpoint.seed import Beginning, Settled, Standing, positions_at, seed, standing, times_at
+from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.reader import Damaged, files_in, note_of, read_checkpoint, read_offsets
+from flareiac_spark.generation.prepare import Beginning, Settled, positions_at, seed, times_at
 from tests.spark_plan.checkpoint_sample import QUERY, compact, sample, table
 
 ME = "lineage/checkpoint.x"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from tests.spark_plan.checkpoint_sample import sample
 
 

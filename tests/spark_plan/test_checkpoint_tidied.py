@@ -7,10 +7,10 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Project, Recorded
-from flareiac_spark.checkpoint.collect import collect
-from flareiac_spark.checkpoint.explain import explain
-from flareiac_spark.checkpoint.facts import removable
-from flareiac_spark.checkpoint.seed import Beginning, seed
+from flareiac_spark.checkpoint.describe import explain
+from flareiac_spark.checkpoint.retention import collect
+from flareiac_spark.generation.prepare import Beginning, seed
+from flareiac_spark.observation.checkpoint import removable
 from tests.spark_plan.checkpoint_sample import SNAPSHOT, sample
 
 

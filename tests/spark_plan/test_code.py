@@ -11,8 +11,8 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.provider import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import job_spec_from_json, job_spec_to_json
-from flareiac_spark.job.code import MAX_BYTES, Unusable, publish, read_code
-from flareiac_spark.job.definition import digest_of, spec_of
+from flareiac_spark.definition.build import digest_of, spec_of
+from flareiac_spark.definition.code import MAX_BYTES, Unusable, publish, read_code
 from tests.spark_plan.declared import LAKE, STATELESS, Loaded, loaded
 
 GOOD = "def score(spark, inputs, params):\n    return inputs['orders']\n"

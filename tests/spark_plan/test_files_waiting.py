@@ -9,7 +9,7 @@ import pytest
 from flareiac.kernel.data import Reference
 from flareiac.sdk.provider import Project, Recorded
 from flareiac.sdk.references import Resolved
-from flareiac_spark.checkpoint.waiting import files_waiting
+from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.control import QueryStatus
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job

@@ -7,10 +7,10 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.maintenance import Hold
-from flareiac_spark.checkpoint.disk import Damaged
-from flareiac_spark.checkpoint.stand import read_stand
-from flareiac_spark.job.facts import KEY, Facts, decode, encode
-from flareiac_spark.job.holds import holds
+from flareiac_spark.checkpoint_files.query_positions import read_stand
+from flareiac_spark.checkpoint_files.reader import Damaged
+from flareiac_spark.generation.snapshot_holds import holds
+from flareiac_spark.observation.job import KEY, Facts, decode, encode
 from tests.spark_plan.checkpoint_sample import SNAPSHOT, sample
 from tests.spark_plan.declared import BATCH, LAKE, STATELESS, loaded
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
-from flareiac_spark.job.definition import query_digest, spec_of
+from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.job.driver import left_behind
-from flareiac_spark.job.facts import Facts, OutputFacts
+from flareiac_spark.observation.job import Facts, OutputFacts
 from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.job.names import names_read
+from flareiac_spark.definition.column_usage import names_read
 
 CASES = [
     ("SELECT id, city FROM t", ("city", "id")),

@@ -11,10 +11,10 @@ from flareiac.kernel.data import Attributes, canonical
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
 from flareiac.sdk.provider import PlanRequest, Present, Recorded
-from flareiac_spark.job.changes import JobChange, Live, Noted
-from flareiac_spark.job.definition import digest_of, spec_of
-from flareiac_spark.job.diff import changes
-from flareiac_spark.job.facts import KEY, Facts, encode
+from flareiac_spark.change.changes import JobChange, Live, Noted
+from flareiac_spark.change.diff import changes
+from flareiac_spark.definition.build import digest_of, spec_of
+from flareiac_spark.observation.job import KEY, Facts, encode
 from tests.spark_plan.declared import LAKE, Loaded, loaded, running
 
 AGGREGATES = ("stateStoreSave",)

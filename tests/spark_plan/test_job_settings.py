@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.sdk.changes import Effect
-from flareiac_spark.job.changes import JobChange, Mixed, Pinned, Restarted
-from flareiac_spark.job.diff import changes
+from flareiac_spark.change.changes import JobChange, Mixed, Pinned, Restarted
+from flareiac_spark.change.diff import changes
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, Harmless, harmless
 from tests.spark_plan.declared import LAKE, STATEFUL, STATELESS, loaded, proposal, running
 

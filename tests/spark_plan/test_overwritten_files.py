@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.checkpoint import overwritten as module
-from flareiac_spark.checkpoint.file_log import local_path, noted_files, readings
-from flareiac_spark.checkpoint.overwritten import Overwritten, overwritten
+from flareiac_spark.checkpoint_files import overwritten as module
+from flareiac_spark.checkpoint_files.file_log import local_path, noted_files, readings
+from flareiac_spark.checkpoint_files.overwritten import Overwritten, overwritten
 from flareiac_spark.job.read import _unread
 
 COMMITTED_MS = 50_000

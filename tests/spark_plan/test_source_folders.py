@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.job.source_folders import left_behind
+from flareiac_spark.change.source_folders import left_behind
 
 
 @pytest.mark.parametrize(

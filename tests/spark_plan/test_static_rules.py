@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Severity
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
 from flareiac_spark.column_types import NotAType, normal_type, whole_columns
-from flareiac_spark.job.claims import claims
+from flareiac_spark.definition.claims import claims
 from tests.spark_plan.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
 
 ONE_OUTPUT = 'output "orders" { table = table.orders }'

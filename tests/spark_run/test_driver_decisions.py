@@ -16,7 +16,7 @@ from flareiac_spark.driver.heart import Link, choose
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import spark_conf
-from flareiac_spark.engine.spec import RESERVED_CONF
+from flareiac_spark.engine.canonical import RESERVED_CONF
 
 JOB = "job.a"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.provider import ApplyRequest, NotApplied, Recorded
-from flareiac_spark.checkpoint.disk import note_of
+from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.control import (
     ApplicationSettings,
     ControlDirectory,
@@ -27,7 +27,8 @@ from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.start_times import start_times
 from flareiac_spark.engine.application import read_desired
-from flareiac_spark.job import asking, driver, rollback
+from flareiac_spark.generation import operation_client, rollback
+from flareiac_spark.job import driver
 from flareiac_spark.job.driver import JobDriver
 from tests.spark_plan.checkpoint_sample import sample
 from tests.spark_plan.declared import LAKE, Loaded, loaded
@@ -143,7 +144,7 @@ def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_bef
     before = loaded(LAKE + guarded, tmp_path)
     after = loaded(LAKE + guarded.replace("SELECT id, region FROM", "SELECT id, upper(region) AS region FROM"), tmp_path)
     answers = Driver()
-    monkeypatch.setattr(asking, "run_operation", answers.run)
+    monkeypatch.setattr(operation_client, "run_operation", answers.run)
     jobs = JobDriver(Offline(before.project))
     stable = jobs.apply(request(before, None))
     assert stable.identity is not None

@@ -16,10 +16,10 @@ from flareiac.sdk.maintenance import (
     RewriteManifests,
     Work,
 )
-from flareiac_spark.checkpoint.disk import batches
-from flareiac_spark.checkpoint.stand import read_stand
-from flareiac_spark.job.facts import KEY, Facts, encode
-from flareiac_spark.job.holds import holds
+from flareiac_spark.checkpoint_files.query_positions import read_stand
+from flareiac_spark.checkpoint_files.reader import batches
+from flareiac_spark.generation.snapshot_holds import holds
+from flareiac_spark.observation.job import KEY, Facts, encode
 from tests.spark_plan.declared import LAKE, loaded
 from tests.spark_run.maintained import Kept
 

@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import ApplyRequest, Recorded
 from flareiac.sdk.references import Resolved
-from flareiac_spark.checkpoint.disk import note_of, read_checkpoint
+from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
 from flareiac_spark.control import (
     DesiredJob,
     Finish,
@@ -25,10 +25,10 @@ from flareiac_spark.control import (
     Truncated,
     job_spec_to_json,
 )
+from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.job import asking, renewal
-from flareiac_spark.job.definition import spec_of
-from flareiac_spark.job.renewal import is_renewed, old_spec, refusals, renew
+from flareiac_spark.generation import operation_client, switch_generation
+from flareiac_spark.generation.switch_generation import is_renewed, old_spec, refusals, renew
 from tests.spark_plan.checkpoint_sample import QUERY, sample, table
 from tests.spark_plan.declared import LAKE, Loaded, loaded
 
@@ -133,7 +133,7 @@ class Setting:
         assert request.planned is not None
         return spec_of("job.x", request.planned, request.references, self.applications.project)
 
-    def renew(self) -> renewal.Renewed:
+    def renew(self) -> switch_generation.Renewed:
         return renew(self.request, old_spec(self.request, self.applications), self.new(), self.applications)
 
     def folder(self, generation: int, output: str = "orders") -> Path:
@@ -153,7 +153,7 @@ def _applied(item: Resolved) -> Resolved:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     made = Driver()
-    monkeypatch.setattr(asking, "run_operation", made.run)
+    monkeypatch.setattr(operation_client, "run_operation", made.run)
     return made
 
 
@@ -281,7 +281,7 @@ def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(tmp_path: Path, d
     again = setting(tmp_path, driver, FILES, rebuild, start="earliest")
     sample(again.folder(1))
     with monkeypatch.context() as patched:
-        patched.setattr(renewal, "seed", lambda *_given: (_ for _ in ()).throw(Failure()))
+        patched.setattr(switch_generation, "seed", lambda *_given: (_ for _ in ()).throw(Failure()))
         with pytest.raises(Failure):
             again.renew()
     carried = setting(tmp_path, driver, FILES, rebuild)

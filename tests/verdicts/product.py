@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac_spark.job.changes import Mixed, Noted, Refused, Restarted
-from flareiac_spark.job.diff import changes
-from flareiac_spark.job.facts import Facts
+from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted
+from flareiac_spark.change.diff import changes
+from flareiac_spark.observation.job import Facts
 from flareiac_spark.sql.relations import columns_read
 from tests.spark_plan.declared import LAKE, loaded, running
 from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED

@@ -8,12 +8,12 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Recorded, Unreadable
 from flareiac_spark import codes
-from flareiac_spark.checkpoint.collect import collect
-from flareiac_spark.checkpoint.disk import Damaged
-from flareiac_spark.checkpoint.explain import explain
-from flareiac_spark.checkpoint.facts import KEY, encode, number_in_use
-from flareiac_spark.checkpoint.folder import Contents, contents, damage
-from flareiac_spark.checkpoint.spec import GENERATIONS, SINGLE
+from flareiac_spark.checkpoint.describe import explain
+from flareiac_spark.checkpoint.retention import collect
+from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
+from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
+from flareiac_spark.checkpoint_files.reader import Damaged
+from flareiac_spark.observation.checkpoint import KEY, encode, number_in_use
 from flareiac_spark.places import absolute_place, recorded_place
 
 

@@ -8,10 +8,10 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark import codes
-from flareiac_spark.checkpoint import beginning
-from flareiac_spark.checkpoint.facts import KEY, QueryFacts, decode, removable, used
+from flareiac_spark.generation import steps
+from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held
 from flareiac_spark.instance_lines import line
-from flareiac_spark.job.holds import needed_tables, no_longer_held
+from flareiac_spark.observation.checkpoint import KEY, QueryFacts, decode, removable, used
 
 
 class CheckpointPlanner:
@@ -146,7 +146,7 @@ def _steps(request: PlanRequest, desired: Attributes, recorded: Attributes, gone
     if desired["generation"] > recorded["generation"]:
         known = isinstance(request.observed, Present) and KEY in request.observed.identity
         queries = used(_facts(request), recorded["generation"]) if known else None
-        found += beginning.steps(desired, recorded["generation"], queries)
+        found += steps.steps(desired, recorded["generation"], queries)
     if desired["location"] != recorded["location"] or gone:
         found.append(Step(text=f"makes the folder {desired['location']}", effect=Effect.METADATA))
     return tuple(found)
@@ -165,7 +165,7 @@ def _refusals(request: PlanRequest, desired: Attributes, recorded: Attributes) -
             )
         )
     if after > before:
-        found += beginning.blockers(desired, _facts(request))
+        found += steps.blockers(desired, _facts(request))
     if desired["location"] != recorded["location"] and isinstance(request.observed, Present) and request.observed.identity.get("used"):
         found.append(
             blocker(

@@ -9,9 +9,9 @@ from flareiac.sdk.provider import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.code import publish
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.job.code import publish
-from flareiac_spark.job.definition import spec_of
 
 TIMEOUT = 300.0
 

@@ -23,22 +23,21 @@ from flareiac.sdk.provider import (
 )
 from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_alive, liveness
-from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
-from flareiac_spark.checkpoint.folder import damage
+from flareiac_spark.checkpoint_files.generations import damage
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import ControlError, Desired, DesiredJob, JobSpec, JobStatus, Marks, job_spec_from_json, job_spec_to_json
+from flareiac_spark.definition.build import by_folder, digest_of, spec_of
+from flareiac_spark.definition.canonical import is_finite
+from flareiac_spark.definition.code import publish
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.job import rollback
+from flareiac_spark.generation import rollback
+from flareiac_spark.generation.moved_outputs import finish_redirected, redirected
+from flareiac_spark.generation.operation_client import A_WHILE, Asking
+from flareiac_spark.generation.switch_generation import Renewed, folders, is_renewed, old_spec, rebuilds_noted, refusals, renew
+from flareiac_spark.generation.switch_generation import target as place_of
 from flareiac_spark.job.analyse import analyse
-from flareiac_spark.job.asking import A_WHILE, Asking
-from flareiac_spark.job.code import publish
-from flareiac_spark.job.definition import by_folder, digest_of, spec_of
-from flareiac_spark.job.facts import decode
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.read import read_job
-from flareiac_spark.job.redirection import finish_redirected, redirected
-from flareiac_spark.job.renewal import Renewed, folders, is_renewed, old_spec, rebuilds_noted, refusals, renew
-from flareiac_spark.job.renewal import target as place_of
-from flareiac_spark.job.spec import is_finite
 from flareiac_spark.job.wait import (
     Wanted,
     computes_its_first_batch,
@@ -49,6 +48,7 @@ from flareiac_spark.job.wait import (
     wait_until_settled,
     wait_until_stopped,
 )
+from flareiac_spark.observation.job import decode
 
 _FORMER_QUERIES: Final = 20
 UNPROVEN: Final = "unproven"

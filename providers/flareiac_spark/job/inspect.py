@@ -9,13 +9,13 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.provider import Recorded
 from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, liveness, why_unknown
-from flareiac_spark.checkpoint.disk import CheckpointOnDisk, Damaged, read_checkpoint
-from flareiac_spark.checkpoint.waiting import files_waiting
+from flareiac_spark.checkpoint_files.backlog import files_waiting
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
 from flareiac_spark.control import JobStatus, QueryStatus
+from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
 from flareiac_spark.job.read import heart, query_folders
-from flareiac_spark.job.spec import is_finite, query_names
 from flareiac_spark.places import absolute_place
 
 

@@ -10,19 +10,20 @@ from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Propo
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import Missing, PlanRequest, Present
 from flareiac_spark import codes
-from flareiac_spark.checkpoint.spec import CARRY_OVER
+from flareiac_spark.change import blockers as blocking
+from flareiac_spark.change.as_it_runs import QUERY, as_it_runs
+from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
+from flareiac_spark.change.diff import SPARK, changes, is_fresh
+from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
+from flareiac_spark.change.restart_reasons import in_words
 from flareiac_spark.control.lease import LEASE_SECONDS
-from flareiac_spark.job import blockers as blocking
-from flareiac_spark.job import carry_over, generation, health, readable
-from flareiac_spark.job.as_it_runs import QUERY, as_it_runs
-from flareiac_spark.job.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
-from flareiac_spark.job.diff import SPARK, changes, is_fresh
-from flareiac_spark.job.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
-from flareiac_spark.job.facts import KEY, Facts, OutputFacts, decode
-from flareiac_spark.job.holds import held_after
-from flareiac_spark.job.restart_words import in_words
-from flareiac_spark.job.spec import is_finite
-from flareiac_spark.stream.spec import table_columns
+from flareiac_spark.definition.canonical import is_finite
+from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
+from flareiac_spark.generation.snapshot_holds import held_after
+from flareiac_spark.job import health
+from flareiac_spark.observation.job import KEY, Facts, OutputFacts, decode
+from flareiac_spark.start_from import CARRY_OVER
+from flareiac_spark.stream.canonical import table_columns
 
 _HIDDEN: Final = ("step_order", "column_order")
 
@@ -65,7 +66,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
         drift = (request.observed.reason or "it is no longer among what should run",)
     blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
     blockers += _refused_again(request, desired, facts)
-    begun = generation.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
+    begun = generation_plan.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
     return Proposal(
         action=Action.CREATE,
         planned=desired,
@@ -86,7 +87,7 @@ def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> l
     if request.recorded is None:
         found = [blocking.unknown_state(request, desired, facts), blocking.moved_back(request, desired, facts)]
         begins = _begins_one(request, desired, facts)
-        emptied = generation.blockers(request, desired) if begins else []
+        emptied = generation_plan.blockers(request, desired) if begins else []
         reads = readable.of_generation(request, desired, facts) if begins else readable.of_start(request, desired, facts)
         return [*(blocker for blocker in found if blocker), *emptied, *reads]
     recorded = request.recorded.attributes
@@ -97,11 +98,16 @@ def _blockers(
     request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts, *, starts: bool
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
-        start = generation.start_of(desired, request.references)
+        start = generation_plan.start_of(desired, request.references)
         lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
         reads = [] if lost else readable.of_generation(request, desired, facts)
         again = readable.start_again(desired, request.references)[0]
-        return [*lost, *carry_over.blockers(request, desired, facts, start, again), *generation.blockers(request, desired), *reads]
+        return [
+            *lost,
+            *carry_over_blockers.blockers(request, desired, facts, start, again),
+            *generation_plan.blockers(request, desired),
+            *reads,
+        ]
     there = [blocking.lost_checkpoint(request, desired, facts), blocking.moved_back(request, desired, facts)]
     if not any(isinstance(change, Refused) for change in found):  # another folder was declared: that is refused by itself
         there.append(blocking.other_folder(request, desired, facts))
@@ -180,7 +186,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     steps = _steps(found, desired, fresh=fresh, accepted=accepted)
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
-    steps += generation.steps(request, desired, facts) if fresh else []
+    steps += generation_plan.steps(request, desired, facts) if fresh else []
     steps += _state_steps(request, desired, recorded, facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)

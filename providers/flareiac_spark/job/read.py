@@ -10,20 +10,20 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, Unreadable
 from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
-from flareiac_spark.checkpoint.disk import Damaged, read_checkpoint
-from flareiac_spark.checkpoint.folder import damage, layout_of
-from flareiac_spark.checkpoint.overwritten import NEWEST, overwritten
-from flareiac_spark.checkpoint.spec import folder_of
-from flareiac_spark.checkpoint.stand import Stand, read_stand
+from flareiac_spark.change.diff import read_in_order
+from flareiac_spark.change.source_folders import WILDCARDS, read_paths
+from flareiac_spark.checkpoint_files.generations import damage, layout_of
+from flareiac_spark.checkpoint_files.layout import folder_of
+from flareiac_spark.checkpoint_files.overwritten import NEWEST, overwritten
+from flareiac_spark.checkpoint_files.query_positions import Stand, read_stand
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
+from flareiac_spark.definition.build import query_digest
+from flareiac_spark.definition.canonical import is_finite, query_names
+from flareiac_spark.definition.queries import query_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
-from flareiac_spark.job.definition import query_digest
-from flareiac_spark.job.diff import read_in_order
-from flareiac_spark.job.facts import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.job.health import complaints
-from flareiac_spark.job.query_changes import query_of
-from flareiac_spark.job.source_folders import WILDCARDS, read_paths
-from flareiac_spark.job.spec import is_finite, query_names
+from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode, of_disk
 from flareiac_spark.places import absolute_place
 
 

@@ -1,0 +1,309 @@
+"""Why a job cannot be applied as written, and the lines to paste for each way out. Pure."""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.paths import render_path
+from flareiac.sdk.changes import Blocker, Reaction, blocker
+from flareiac.sdk.provider import PlanRequest, Present
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.change.acceptance_token import token, token_of
+from flareiac_spark.change.changes import JobChange, Mixed, Refused
+from flareiac_spark.change.query_changes import holds_state
+from flareiac_spark.change.source_folders import declared_paths, left_behind
+from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
+from flareiac_spark.definition.build import query_digest, spec_of
+from flareiac_spark.definition.queries import declares_state, query_of
+from flareiac_spark.generation.generation_plan import carries_over, lines
+from flareiac_spark.generation.readable import start_again
+from flareiac_spark.instance_lines import line
+from flareiac_spark.observation.job import KEY, Facts, OutputFacts
+from flareiac_spark.start_from import CARRY_OVER
+
+_NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
+
+
+def of_changes(
+    address: str, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True
+) -> list[Blocker]:
+    """What is refused, each by itself, and what mixes results unless its token is there, together.
+
+    ``carries``: offsets can be taken over.
+    """
+    refused = [change for change in found if isinstance(change, Refused)]
+    mixed = [change for change in found if isinstance(change, Mixed)]
+    blocked = [_refused(change, desired, recorded, references, carries=carries) for change in refused]
+    if mixed and not is_accepted(address, mixed, desired, recorded):
+        ways = new_generation(desired, recorded, references, carries=carries)
+        blocked.append(_mixed(address, mixed, desired, recorded, ways, acceptable=not refused))
+    return blocked
+
+
+def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes) -> bool:
+    """Whether somebody gave their word for exactly these changes."""
+    return bool(mixed) and desired["accept_result_change"] == token_of(address, mixed, recorded["accept_result_change"])
+
+
+def of_carry_over(
+    request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: Facts
+) -> list[Blocker]:
+    """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in the tables."""
+    so_far = {**desired, "generation": desired["generation"] - 1}
+    moved = [change for change in found if isinstance(change, Refused) and change.anew and not change.carries]
+    there = [lost_checkpoint(request, so_far, facts), moved_back(request, so_far, facts), other_folder(request, so_far, facts)]
+    return [*(_refused(change, so_far, recorded, request.references) for change in moved), *(blocker for blocker in there if blocker)]
+
+
+def _refused(change: Refused, desired: Attributes, recorded: Attributes, references: References, *, carries: bool = True) -> Blocker:
+    anew = new_generation(desired, recorded, references, carries=carries and change.carries) if change.anew else (_NEW_JOB,)
+    return blocker(
+        codes.CHANGE_NOT_ON_CHECKPOINT,
+        why=f"{_begun(change.text)} ({render_path(change.path)}): {change.why}",
+        ways_out=(f"undo: {change.undo}", *anew),
+    )
+
+
+def _mixed(
+    address: str, mixed: Sequence[Mixed], desired: Attributes, recorded: Attributes, ways: Sequence[str], *, acceptable: bool
+) -> Blocker:
+    known = all(change.known for change in mixed)
+    names = " and ".join(dict.fromkeys(change.text for change in mixed))
+    told = [f"{_begun(change.text)}: {_shown(change)}{change.why}" for change in mixed]
+    word = token_of(address, mixed, recorded["accept_result_change"])
+    accept = f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
+    stale = desired["accept_result_change"]
+    if stale:
+        told.append(f'The token "{stale}" was given for another change.')
+    undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
+    return blocker(
+        codes.RESULTS_MIX,
+        why="\n".join(
+            [f"{'Results would change their meaning' if known else 'Results may change their meaning'} halfway: {names}.", *told]
+        ),
+        ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
+    )
+
+
+def _begun(text: str) -> str:
+    """As the beginning of a sentence; a setting's name stays as it is written."""
+    return text if text.startswith("spark.") else f"{text[:1].upper()}{text[1:]}"
+
+
+def _shown(change: Mixed) -> str:
+    """Old and new where they are short texts."""
+    match change.before, change.after:
+        case [_, str() as before, *_], [_, str() as after, *_] if before or after:
+            return f"{before or 'nothing'} -> {after or 'nothing'}. "
+        case _:
+            return ""
+
+
+def _accepting(address: str, token: str) -> str:
+    return line(address, "accept_result_change", token)
+
+
+def new_generation(desired: Attributes, recorded: Attributes | None, references: References, *, carries: bool = True) -> tuple[str, ...]:
+    """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last batch on."""
+    if desired["generation"] is None:
+        return ()
+    place = desired["checkpoint"]
+    start, rebuild, words = start_again(desired, references)
+    found = [f"{words}, in {place}:\n{lines(desired, start, rebuild=rebuild)}"]
+    if carries and recorded is not None and carries_over(desired, recorded):
+        state = ", and leave the state behind" if declares_state(recorded) else ""
+        what = f"keep the offsets and the rows{state}"
+        found.append(f"{what}, in {place}:\n{lines(desired, CARRY_OVER, rebuild=False)}")
+    return tuple(found)
+
+
+def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
+    recorded = request.recorded
+    if recorded is None or (isinstance(request.observed, Present) and KEY not in request.observed.identity):
+        return None
+    for name, query in sorted((recorded.identity.get("queries") or {}).items()):
+        on_disk = facts.checkpoints.get(name)
+        used = {query_of(desired, output) for output in desired["outputs"]}
+        if name not in used or not query.get("id"):
+            continue
+        place, found = desired["checkpoint_location"], on_disk.query_id if on_disk is not None else None
+        lost = lost_by(place, name, known=query["id"], found=found)
+        if lost is None:
+            continue
+        return blocker(
+            codes.CHECKPOINT_LOST,
+            why=f"{lost.what}. {lost.why}",
+            ways_out=("put the folder back where it was", *new_generation(desired, recorded.attributes, request.references)[:1]),
+        )
+    return None
+
+
+def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows, whatever is in them now."""
+    if isinstance(request.observed, Present) and KEY not in request.observed.identity:
+        return None  # nobody looked where it stands
+    for name, output in sorted(desired["outputs"].items()):
+        on_disk = facts.checkpoints.get(query_of(desired, name))
+        table = request.references.get(output["table"].address) if isinstance(output["table"], Reference) else None
+        if on_disk is None or table is None:
+            continue
+        written = ((table.identity.get("writers") or {}).get("queries") or {}).get(on_disk.query_id) or {}
+        epoch = (written.get("outputs") or {}).get(name, written.get("epoch"))
+        if epoch is not None and epoch > (-1 if on_disk.started is None else on_disk.started):
+            stands = "before its first batch" if on_disk.started is None else f"at batch {on_disk.started}"
+            return blocker(
+                codes.CHECKPOINT_OLDER_THAN_TABLE,
+                why=(
+                    f"The checkpoint of output {name} stands {stands}, and {output['table']} holds its batch {epoch}. It was set "
+                    f"back, as by a backup. Query {on_disk.query_id} would number its next batches like some that are in the table, and "
+                    "Iceberg would silently skip these: rows would be lost."
+                ),
+                ways_out=(
+                    "put back the newest folder of the checkpoint",
+                    *new_generation(desired, None, request.references),
+                ),
+            )
+    return None
+
+
+def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker | None:
+    """A new job on a checkpoint that has been used must read the same sources."""
+    for name, on_disk in sorted(facts.checkpoints.items()):
+        declared = [item["source"] for item in desired["inputs"].values() if item["kind"] == "stream"]
+        kinds = sorted(source["kind"] for source in declared)
+        disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
+        if not on_disk.sources or "unknown" in disk_kinds:
+            continue
+        if kinds != disk_kinds:
+            why = (
+                f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads {_counted(kinds)}. Spark cannot continue from there."
+            )
+        elif (elsewhere := _left_behind(desired, on_disk, request)) is not None:
+            why = f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark cannot continue from there."
+        else:
+            continue
+        return blocker(
+            codes.CHECKPOINT_OF_OTHER_SOURCES,
+            why=f"Output {name}: {why[:1].lower()}{why[1:]}",
+            ways_out=("use a checkpoint of its own", *new_generation(desired, None, request.references)[:1]),
+        )
+    return None
+
+
+def other_folder(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """The same declaration, whose folder is another one now: the project was copied or moved, or is reached by another path."""
+    for name, on_disk in sorted(facts.checkpoints.items()):
+        folder = _left_behind(desired, on_disk, request)
+        if folder is not None:
+            paths = " and ".join(declared_paths(desired["inputs"], request.project)) or "no files"
+            return blocker(
+                codes.FILES_HAVE_OTHER_PATH,
+                why=(
+                    f"The checkpoint of output {name} has read files in {folder}, and this job reads {paths}.\nSpark remembers files "
+                    "by their absolute paths: under another path it reads all of them again, and repeats their rows. "
+                    "The project was copied or moved, or its folder is reached by another path."
+                ),
+                ways_out=(
+                    "run flareiac where the project was, or move the folder of files back",
+                    *new_generation(desired, None, request.references),
+                ),
+            )
+    return None
+
+
+def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest) -> str | None:
+    folders = (folder for kind, found in on_disk.sources if kind == "files" for folder in found)
+    return left_behind(folders, declared_paths(desired["inputs"], request.project))
+
+
+def unknown_state(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+    """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
+    if facts.digest is not None:
+        return None  # it is among what should run: an apply that was cut short had started it
+    held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
+    word = unknown_state_token(request.address, desired, held)
+    if not held or desired["accept_result_change"] == word:
+        return None
+    operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
+    queries = ", ".join(item.query_id for item in held.values())
+    return blocker(
+        codes.STATE_OF_UNKNOWN_DEFINITION,
+        why=(
+            f"Query {queries} left state ({operators}). If this job's steps differ from those that made it, Spark refuses some "
+            "differences and silently accepts others, and results mix."
+        ),
+        ways_out=(
+            f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
+            *new_generation(desired, None, request.references)[:1],
+        ),
+    )
+
+
+def unknown_state_token(address: str, desired: Attributes, held: dict[str, OutputFacts]) -> str:
+    """A word for these steps on the state of these queries."""
+    return token(address, [sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
+
+
+def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> Blocker | None:
+    """State that a definition made which an apply could not record: the recorded one says nothing of it."""
+    was = request.recorded.identity.get("digest") if request.recorded else None
+    if facts.digest in (None, was) or facts.query is None or not any(holds_state(recorded, item) for item in facts.checkpoints.values()):
+        return None
+    try:
+        wanted = query_digest(spec_of(request.address, desired, request.references, request.project, analysis=True))
+    except Failure:
+        return None  # tables are missing, which is told in its own place
+    word = token(request.address, [facts.query, wanted])
+    if facts.query == wanted or desired["accept_result_change"] == word:
+        return None
+    return blocker(
+        codes.UNRECORDED_DEFINITION_RAN,
+        why=(
+            "An apply set another definition than the recorded one to run and could not call it stable, so that the state may hold its "
+            "values. With the declared steps results may mix both meanings."
+        ),
+        ways_out=(
+            "apply that definition again, until it is stable",
+            f"go on with the declared one all the same, in this job:\n  {_accepting(request.address, word)}",
+            *new_generation(desired, recorded, request.references)[:1],
+        ),
+    )
+
+
+def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> list[Blocker]:
+    """What changes in this plan take from under a query that cannot go on without."""
+    return [
+        blocker(
+            codes.SOURCE_CHANGE_ENDS_JOB,
+            why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
+            ways_out=(*new_generation(desired, recorded, request.references, carries=False), "leave what it reads as it is"),
+        )
+        for item in request.disturbances
+        if item.reaction is Reaction.CAN_NOT and not desired["stopped"]
+    ]
+
+
+def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> list[Blocker]:
+    """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
+    if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
+        return []  # an apply that was cut short has started it
+    names = {query_of(desired, output): output for output in desired["outputs"] if output not in recorded["outputs"]}
+    known = {query_of(recorded, output) for output in recorded["outputs"]}
+    return [
+        blocker(
+            codes.NEW_OUTPUT_FOLDER_USED,
+            why=(
+                f"Query {facts.checkpoints[name].query_id} has run in {desired['checkpoint_location']} under the name {output}. Started "
+                "there, the output would continue where that query stopped, and not from the beginning."
+            ),
+            ways_out=("give the output another name", "move that folder away, if its offsets are of no use any more"),
+        )
+        for name, output in names.items()
+        if name in facts.checkpoints and name not in known
+    ]
+
+
+def _counted(kinds: Sequence[str]) -> str:
+    return ", ".join(f"{kinds.count(kind)} of kind {kind}" for kind in dict.fromkeys(kinds)) or "no stream"

@@ -1,0 +1,387 @@
+"""What do changed steps do to the queries that they feed? Compares meaning, and judges by what each query's checkpoint holds. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from flareiac.kernel.data import Attributes, canonical
+from flareiac.kernel.paths import Path
+from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
+from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
+from flareiac_spark.definition.queries import declares_state, identity_of, queries, query_of, streams
+from flareiac_spark.observation.job import Facts, OutputFacts
+from flareiac_spark.sql.meaning import Difference, Meaning, Part, Query, compare_queries
+from flareiac_spark.sql.verbatim import words
+
+_ON_STATE: Final[Mapping[Part, tuple[str, str]]] = {
+    Part.PROJECTION: ("change.above-aggregate",) * 2,
+    Part.FILTER: ("change.filter-after-state",) * 2,
+    Part.ORDER: ("change.above-aggregate",) * 2,
+    Part.FILTER_BEFORE_STATE: ("change.filter-before-state",) * 2,
+    Part.INPUT_OF_STATE: ("change.input-of-state",) * 2,
+    Part.GROUPING_KEYS: ("change.grouping-key-expression", "change.grouping-key-added"),
+    Part.AGGREGATE_ADDED: ("change.aggregate-added",) * 2,
+    Part.AGGREGATE_REMOVED: ("change.aggregate-removed",) * 2,
+    Part.AGGREGATE_CHANGED: ("change.sum-to-max", "change.aggregate-type"),
+    Part.AGGREGATE_ARGUMENT: ("change.aggregate-argument", "change.aggregate-type"),
+    Part.AGGREGATE_ORDER: ("change.aggregate-order", "change.aggregate-order-types"),
+    Part.WINDOW: ("change.window-size", "change.window-to-sliding"),
+    Part.JOIN_KEYS: ("change.join-key-equal-columns", "change.join-key-type"),
+    Part.JOIN_CONDITION: ("change.join-time-bound",) * 2,
+    Part.JOIN_COLUMNS: ("change.join-output-columns",) * 2,
+    Part.DEDUP: ("change.dedup-column-of-equal-type", "change.dedup-columns"),
+    Part.LIMIT: ("change.limit", "change.limit-removed"),
+    Part.STATE_ADDED: ("change.state-other-operator",) * 2,
+    Part.STATE_REMOVED: ("change.state-removed",) * 2,
+}
+"""The rule for each part where the state's types and shape stay the same, and where they do not."""
+_FINER: Final[Mapping[tuple[Part, str], tuple[str, str]]] = {
+    (Part.GROUPING_KEYS, "only their order"): ("change.grouping-key-order", "change.grouping-key-added"),
+    (Part.JOIN_COLUMNS, "only their order"): ("change.join-key-equal-columns", "change.join-output-columns"),
+}
+"""The same for details of a part that Spark treats in their own way."""
+_JOINS: Final[Mapping[tuple[str, str], str]] = {
+    ("left", "inner"): "change.left-to-inner-join",
+    ("full", "inner"): "change.full-to-inner-join",
+    ("inner", "left semi"): "change.inner-to-semi-join",
+    ("left semi", "inner"): "change.semi-to-inner-join",
+    ("left", "left semi"): "change.left-to-semi-join",
+    ("inner", "left"): "change.inner-to-left-join",
+    ("inner", "right"): "change.inner-to-right-join",
+    ("left", "full"): "change.left-to-full-join",
+    ("left", "right"): "change.left-to-right-join",
+}
+"""The rule for a kind of join in place of another."""
+_KEEPS: Final[Mapping[str, str]] = {
+    "append": "What was appended so far keeps the old meaning",
+    "merge": "A merge writes only rows that a batch touches: all others keep the old meaning until then, and those that the new definition "
+    "leaves out stay",
+    "overwrite_partitions": "Partitions that a batch does not touch keep the old meaning",
+}
+"""What stays in the table by each mode of an output."""
+_CUT_OFF: Final = (
+    "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay in the table. Whether the old "
+    "limit was reached cannot be told here"
+)
+_REPLACES: Final = ("complete", "overwrite")
+"""Modes in which each batch replaces all rows."""
+_WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "change.filter", Part.LIMIT: "change.limit"}
+_HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
+_WORDS: Final[Mapping[Part, str]] = {
+    Part.SOURCES: "what it reads",
+    Part.PROJECTION: "the columns",
+    Part.FILTER: "a filter",
+    Part.FILTER_BEFORE_STATE: "a filter before the state",
+    Part.GROUPING_KEYS: "the grouping keys",
+    Part.AGGREGATE_ADDED: "an aggregate more",
+    Part.AGGREGATE_REMOVED: "an aggregate less",
+    Part.AGGREGATE_CHANGED: "an aggregate",
+    Part.AGGREGATE_ARGUMENT: "what is aggregated",
+    Part.AGGREGATE_ORDER: "the order of the aggregates",
+    Part.WINDOW: "the window",
+    Part.JOIN_TYPE: "the kind of join",
+    Part.JOIN_KEYS: "the join's keys",
+    Part.JOIN_CONDITION: "the join's condition",
+    Part.JOIN_COLUMNS: "the columns that the join keeps",
+    Part.DEDUP: "what tells rows apart",
+    Part.LIMIT: "the limit",
+    Part.ORDER: "the order of rows",
+    Part.STATE_ADDED: "state that was not kept before",
+    Part.STATE_REMOVED: "state that is kept no more",
+    Part.INPUT_OF_STATE: "an expression before the state",
+    Part.HINT: "a hint",
+    Part.UNKNOWN: "the query",
+}
+
+
+def query_changes(old: Attributes, new: Attributes, facts: Facts) -> tuple[JobChange, ...]:
+    """Every difference of the steps, once for all outputs that they feed."""
+    found: dict[tuple[Path, str], JobChange] = {}
+    comparison = _Steps(old, new, facts)
+    for change in comparison.all():
+        key = (change.path, change.text)
+        # One step may feed outputs to which the same change means different things: the gravest is told.
+        if key not in found or gravity(change) > gravity(found[key]):
+            found[key] = change
+    return tuple(found.values())
+
+
+def holds_state(attributes: Attributes, on: OutputFacts | None) -> bool:
+    """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else by what is declared."""
+    return on is not None and on.committed is not None and (bool(on.operators) or declares_state(attributes))
+
+
+def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
+    """Whether the first attempt of a batch has pinned the shape of the state, though none may be committed."""
+    return on is not None and (bool(on.operators) or (on.started is not None and declares_state(attributes)))
+
+
+class _Steps:
+    def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
+        self._old, self._new, self._facts = old, new, facts
+        self._told: set[str] = set()
+
+    def all(self) -> Iterator[JobChange]:
+        if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
+            yield from self._with_python()
+        elif not self._alike():
+            for output in (output for output in self._new["outputs"] if output in self._old["outputs"]):
+                yield from self._output(output)
+            yield from self._late_rows()
+        yield from self._unmeant()
+
+    def _alike(self) -> bool:
+        """Texts over other columns are compared: one that came or went may be what a name in them means."""
+        before, after = ([_texts(side), side["step_order"], _reads(side), _columns(side)] for side in (self._old, self._new))
+        return canonical(before) == canonical(after)
+
+    def _late_rows(self) -> Iterator[JobChange]:
+        """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
+        marks = [
+            [(name, dedup["within_watermark"]) for name in side["step_order"] if (dedup := side["steps"][name]["dedup"])]
+            for side in (self._old, self._new)
+        ]
+        if len(marks[0]) != len(marks[1]):
+            return  # one more or less is state added or removed
+        state = any(holds_state(self._old, on) for on in self._facts.checkpoints.values())
+        for (_, before), (name, after) in zip(*marks, strict=True):
+            path, text = ("steps", name, "dedup"), f"how long step {name} remembers what it has seen"
+            if before != after and state:
+                why, undo = f"{rule('change.state-other-operator')}.", f"write within_watermark = {str(before).lower()} again"
+                yield Refused(path=path, text=text, why=why, undo=undo)
+            elif before != after:
+                yield Restarted(path=path, text=text, why="the checkpoint holds no state that it could contradict")
+
+    def _output(self, output: str) -> Iterator[JobChange]:
+        meaning = compare_queries(_query(self._old, output), _query(self._new, output))
+        yield from self._judged(output, meaning)
+
+    def _judged(self, output: str, meaning: Meaning) -> Iterator[JobChange]:
+        on = self._facts.checkpoints.get(query_of(self._new, output))
+        judged = [(difference, self._one(difference, meaning, on)) for difference in meaning.differences]
+        refused = any(isinstance(change, Refused) for _, change in judged)
+        for difference, change in judged:
+            self._told.add(difference.step)
+            # Beside what is refused it is of no matter: either the state goes, or all is undone.
+            above = self._above_state(difference, output) if holds_state(self._old, on) and not refused else None
+            yield above or change
+
+    def _one(self, difference: Difference, meaning: Meaning, on: OutputFacts | None) -> JobChange:
+        if holds_state(self._old, on):
+            return self._on_state(difference)
+        if has_shape(self._old, on):
+            return self._on_shape(difference)
+        if on is not None and on.started is not None and self._brings_state(difference, meaning):
+            return self._refused(difference, rule("change.state-added"))
+        return self._restarted(difference)
+
+    def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
+        """A query without state that gets some; where that cannot be told it counts."""
+        return difference.part is Part.STATE_ADDED or (difference.part is Part.UNKNOWN and meaning.stateful_after is not False)
+
+    def _above_state(self, difference: Difference, output: str) -> JobChange | None:
+        """What is made of the state is right from the next batch on; what an output keeps of earlier batches is not."""
+        mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
+        if fact not in ABOVE_STATE or mode in _REPLACES:
+            return None
+        if difference.part is Part.LIMIT and difference.same_type is not None:
+            return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
+        return self._mixed(difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}")
+
+    def _on_shape(self, difference: Difference) -> JobChange:
+        """A first batch was begun and none is committed: it is done again under the new definition, if the state's shape admits it."""
+        found = self._on_state(difference)
+        match found:
+            case Mixed(known=True):
+                return self._restarted(difference, "the first batch was begun and not committed: it is done again, from empty state")
+            case _:
+                return found
+
+    def _on_state(self, difference: Difference) -> JobChange:
+        match difference.part:
+            case Part.UNKNOWN:
+                why = (
+                    "The two versions cannot be compared here, so what is unknown counts as changed. The checkpoint holds state: Spark "
+                    "refuses some changes and takes others in silence, going on from the old state"
+                )
+                return self._mixed(difference, why, known=False)
+            case Part.SOURCES:
+                why = "What the state holds was made with rows of the old one; Spark goes on in silence"
+                return self._mixed(difference, why)
+            case Part.JOIN_TYPE:
+                return self._join_type(difference)
+            case Part.HINT:
+                return self._restarted(difference, _HINTED)
+            case part:
+                same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
+                if same == other or difference.same_type is not None:
+                    return self._by_rule(difference, other if difference.same_type is False else same)
+                why = f"Whether the state keeps its types cannot be told here. If it does, {same}. If not, it {other.what}"
+                return self._mixed(difference, why, known=False)
+
+    def _join_type(self, difference: Difference) -> JobChange:
+        kinds = (difference.old.removesuffix(" join"), difference.new.removesuffix(" join"))
+        if kinds in _JOINS:
+            return self._by_rule(difference, rule(_JOINS[kinds]))
+        return self._mixed(difference, "What Spark does with this kind of join on the state of the old one was not measured", known=False)
+
+    def _by_rule(self, difference: Difference, found: Rule) -> JobChange:
+        match found.verdict:
+            case Verdict.REFUSES:
+                return self._refused(difference, found)
+            case Verdict.MIXES:
+                return self._mixed(difference, str(found))
+            case _:
+                return self._restarted(difference, str(found))
+
+    def _refused(self, difference: Difference, found: Rule) -> Refused:
+        return Refused(path=_path(self._new, difference.step), text=_text(difference), why=f"{found}.", undo=_undo(difference))
+
+    def _mixed(self, difference: Difference, why: str, *, known: bool = True) -> Mixed:
+        return Mixed(
+            path=_path(self._new, difference.step),
+            text=_text(difference),
+            why=f"{why}.",
+            undo=_undo(difference),
+            before=_side(self._old, difference.old, difference.part),
+            after=_side(self._new, difference.new, difference.part),
+            known=known,
+        )
+
+    def _restarted(self, difference: Difference, why: str = "") -> Restarted:
+        if not why:
+            part = difference.part
+            known = _WITHOUT_STATE.get(part)
+            why = str(rule(known)) if known else _HINTED if part is Part.HINT else "the checkpoint holds no state that it could contradict"
+        return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column)
+
+    def _with_python(self) -> Iterator[JobChange]:
+        """Steps one by one: what a Python step does with what it reads cannot be looked through."""
+        on = [self._facts.checkpoints.get(query_of(self._new, output)) for output in self._new["outputs"]]
+        state = any(holds_state(self._old, item) for item in on)
+        if self._old["step_order"] != self._new["step_order"]:
+            yield self._python(("step_order",), "the steps", self._old["step_order"], self._new["step_order"], state)
+        for name in (name for name in self._new["step_order"] if name in self._old["steps"]):
+            before, after = self._old["steps"][name], self._new["steps"][name]
+            if _python_of(self._old, before) != _python_of(self._new, after):
+                yield from self._python_step(name, before, after, state)
+            elif canonical(before["dedup"]) != canonical(after["dedup"]):
+                yield self._python(
+                    ("steps", name, "dedup"), f"what tells rows of step {name} apart", before["dedup"], after["dedup"], state
+                )
+            elif before["sql"] != after["sql"]:
+                meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
+                if not meaning.same:
+                    self._told.add(name)
+                    what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
+                    yield self._python(("steps", name, "sql"), what, before["sql"], after["sql"], state)
+
+        if state and canonical(_columns(self._old)) != canonical(_columns(self._new)):
+            yield from self._captured()
+        for name in (name for name in self._new["outputs"] if name in self._old["outputs"]):
+            was, now = (side["outputs"][name]["from"] for side in (self._old, self._new))
+            if was != now:
+                yield self._python(("outputs", name, "from"), f"what output {name} takes its rows from", was, now, state)
+
+    def _captured(self) -> Iterator[JobChange]:
+        """Steps whose text stays, and whose names may mean other columns now: those of inputs are known, those of Python steps are not."""
+        for name in (name for name in queries(self._new) if name not in self._told):
+            meaning = compare_queries(_over(self._new, name, self._old), _over(self._new, name, self._new))
+            if not meaning.same:
+                self._told.add(name)
+                what = f"what step {name} reads: a column that came or went may be what a name in it means"
+                yield self._python(("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True)
+
+    def _python_step(self, name: str, before: Attributes, after: Attributes, state: bool) -> Iterator[JobChange]:
+        self._told.add(name)
+        old_state, new_state = before.get("stateful"), after.get("stateful")
+        if canonical(old_state) != canonical(new_state) and any(self._facts.checkpoints):
+            why = "stateful says that the state has another shape now, and the checkpoint holds the old one."
+            yield Refused(path=("steps", name, "stateful"), text=f"the state of step {name}", why=why, undo="write the old stateful again")
+        else:
+            what = f"the Python code of step {name}" if before.get("python") and after.get("python") else f"step {name}"
+            sides = (_python_of(self._old, before), _python_of(self._new, after))
+            yield self._python(("steps", name, "python"), what, *sides, state or bool(new_state))
+
+    def _python(self, path: Path, what: str, before: object, after: object, state: bool) -> JobChange:
+        if not state:
+            return Restarted(path=path, text=what, why="the checkpoint holds no state that it could contradict")
+        why = "The checkpoint holds state. What this change means for it cannot be told from outside: Spark goes on from the old state."
+        return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)
+
+    def _unmeant(self) -> Iterator[JobChange]:
+        """Other text of the same meaning."""
+        for name in (name for name in self._new["steps"] if name in self._old["steps"] and name not in self._told):
+            if self._old["steps"][name]["sql"] != self._new["steps"][name]["sql"]:
+                yield Noted(path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed")
+        moved = self._old["step_order"] != self._new["step_order"]
+        if moved and not self._told:
+            yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
+
+
+def _texts(attributes: Attributes) -> Attributes:
+    return {name: [step["sql"], step["dedup"], step.get("python")] for name, step in attributes["steps"].items()}
+
+
+def _columns(attributes: Attributes) -> Attributes:
+    return {name: list(item["columns"]) for name, item in attributes["inputs"].items()}
+
+
+def _reads(attributes: Attributes) -> Attributes:
+    return {name: output["from"] for name, output in attributes["outputs"].items()}
+
+
+def _query(attributes: Attributes, output: str) -> Query:
+    return Query(
+        steps=queries(attributes),
+        source=attributes["outputs"][output]["from"],
+        streams=streams(attributes),
+        columns={name: item["columns"] for name, item in attributes["inputs"].items()},
+        dedups={name: tuple(step["dedup"]["keys"]) for name, step in attributes["steps"].items() if step["dedup"]},
+        identities={name: identity_of(item) for name, item in attributes["inputs"].items()},
+        table_columns=() if attributes["foreach_batch"] else sorted(attributes["outputs"][output]["columns"], key=str.lower),
+    )
+
+
+def _alone(attributes: Attributes, step: str) -> Query:
+    """One step, with everything else as an unknown stream."""
+    others = [*attributes["inputs"], *(name for name in attributes["steps"] if name != step)]
+    return Query(steps={step: attributes["steps"][step]["sql"]}, source=step, streams=others, exact_names=True)
+
+
+def _over(attributes: Attributes, step: str, inputs: Attributes) -> Query:
+    """The SQL up to one step over the columns of another definition's inputs."""
+    return Query(
+        steps=queries(attributes),
+        source=step,
+        streams=streams(attributes),
+        columns={name: item["columns"] for name, item in inputs["inputs"].items()},
+        exact_names=True,
+        moved=[name for name, each in attributes["steps"].items() if each.get("python")],
+    )
+
+
+def _python_of(attributes: Attributes, step: Attributes) -> Attributes:
+    code = attributes.get("code") if step.get("python") else None
+    return {"python": step.get("python"), "params": step.get("params"), "stateful": step.get("stateful"), "code": code}
+
+
+def _path(attributes: Attributes, step: str) -> Path:
+    return ("steps", step, "sql") if step in attributes["steps"] else ("steps",)
+
+
+def _text(difference: Difference) -> str:
+    what = difference.detail or _WORDS[difference.part]
+    return f"{what} of step {difference.step}" if not difference.detail else f"{_WORDS[difference.part]} of step {difference.step} ({what})"
+
+
+def _undo(difference: Difference) -> str:
+    return f"write {difference.old} again" if difference.old and difference.part is not Part.UNKNOWN else "write the old SQL again"
+
+
+def _side(attributes: Attributes, text: str, part: Part) -> object:
+    """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is the whole text."""
+    if part is Part.UNKNOWN:
+        return queries(attributes)
+    if len(attributes["inputs"]) < 2 and not any(sign in text for sign in ("…", "query(")):
+        return [part, text]
+    return [part, text, {name: words(sql) or sql for name, sql in queries(attributes).items()}]

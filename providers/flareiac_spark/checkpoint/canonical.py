@@ -1,0 +1,89 @@
+"""From a checkpoint block to canonical attributes."""
+
+from datetime import datetime
+
+from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.changes import Claim, Relation
+from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.definition.checkpoint_conf import PROVIDERS
+from flareiac_spark.places import absolute_place, recorded_place, short_name
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+
+
+def canonical(decoded: Decoded, _references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    """Defaults filled in; the location relative to the root where it lies below it."""
+    wanted = decoded.attributes
+    return {
+        "location": _location(wanted.get("location"), decoded.address, project, diagnostics),
+        "generation": wanted.get("generation") or 1,
+        "start_from": _start_from(wanted.get("start_from"), diagnostics),
+        "keep_generations": wanted.get("keep_generations") or 2,
+        "min_batches_to_retain": wanted.get("min_batches_to_retain") or 100,
+        "state_store": _state_store(wanted.get("state_store"), diagnostics),
+        "on_destroy": wanted.get("on_destroy") or "retain",
+    }
+
+
+def claims(address: str, attributes: Attributes, _references: References) -> tuple[Claim, ...]:
+    """A checkpoint owns its folder."""
+    reason = "Each checkpoint owns its folder."
+    return (Claim(subject=attributes["location"], holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
+
+
+def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
+    """Its folder."""
+    return (str(absolute_place(attributes["location"], project)),)
+
+
+def _location(location: Data, address: str, project: Project, diagnostics: Diagnostics) -> str:
+    default = f".flareiac/checkpoints/{project.workspace}/{short_name(address)}"
+    if location is None or location is UNKNOWN:
+        return default
+    place = recorded_place(str(location), project)
+    if place is None:
+        diagnostics.error(
+            codes.CHECKPOINT_LOCATION_UNSUPPORTED,
+            f"{location!r} cannot hold a checkpoint yet. This version keeps checkpoints in local or mounted folders: write a path or "
+            "a file: URI.",
+            attribute=("location",),
+        )
+        return default
+    return place
+
+
+def _start_from(start: Data, diagnostics: Diagnostics) -> str | None:
+    """None: not said, which means ``carry_over``."""
+    if start is None or start is UNKNOWN:
+        return None
+    if start not in (CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT, LATEST) and not _is_time(start):
+        diagnostics.error(
+            codes.INVALID_START,
+            f'{start!r} is not a start. Write "carry_over", "earliest", "oldest_snapshot", "latest" or a time with offset, such as '
+            '"2026-01-31T00:00:00Z".',
+            attribute=("start_from",),
+        )
+    return str(start)
+
+
+def _is_time(text: Data) -> bool:
+    try:
+        return datetime.fromisoformat(str(text)).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _state_store(store: Data, diagnostics: Diagnostics) -> Attributes | None:
+    if store is None or store is UNKNOWN:
+        return None
+    provider = store.get("provider")
+    if provider is not None and provider not in PROVIDERS:
+        known = " and ".join(sorted(PROVIDERS))
+        diagnostics.error(codes.STATE_STORE_UNKNOWN, f"{provider!r} is not a state store. Known are {known}.", attribute=("state_store",))
+        provider = None
+    if store.get("changelog") and provider != "rocksdb":
+        why = 'Only rocksdb keeps a changelog. Write provider = "rocksdb" beside changelog = true.'
+        diagnostics.error(codes.CHANGELOG_UNSUPPORTED, why, attribute=("state_store",))
+    return {"provider": provider, "changelog": store.get("changelog"), "partitions": store.get("partitions")}

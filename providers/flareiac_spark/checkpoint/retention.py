@@ -1,0 +1,84 @@
+"""Which generations are of no more use, and away with them. Touches the disk."""
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.provider import Project, Recorded
+from flareiac_spark.checkpoint.describe import size_of
+from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.checkpoint_files.generations import Generation, contents
+from flareiac_spark.checkpoint_files.reader import note_of, seeded
+from flareiac_spark.observation.checkpoint import number_in_use, removable
+from flareiac_spark.places import absolute_place
+
+HELD_SECONDS: Final = 7 * 24 * 3600
+"""How long the snapshot before a rebuild is held, and with it the generation that it fits."""
+
+
+def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool) -> Iterator[str]:
+    """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
+    attributes = recorded.attributes
+    location = absolute_place(attributes["location"], project)
+    found = contents(location)
+    items = found.generations if found is not None else ()
+    numbered = [(item, number_in_use(item, recorded.identity, attributes["generation"])) for item in items]
+    # A job whose apply failed may still run on an older generation than the checkpoint's own.
+    in_use = min(
+        [attributes["generation"], *(holder.attributes.get("generation") or attributes["generation"] for holder in holders.values())]
+    )
+    spare = removable({number for _item, number in numbered}, in_use, attributes["keep_generations"])
+    held, stood_on = _held(holders), _stood_on(items)
+    for item, number in numbered:
+        if number not in spare:
+            continue
+        name = f"generation {number} of output {item.output}" if item.output else f"generation {number}"
+        if item.number == 0:
+            yield f"kept {name}: it is the folder that was imported ({item.folder}); remove it by hand"
+        elif item.folder in stood_on:
+            yield f"kept {name}: {stood_on[item.folder]} goes on after it and has not begun"
+        elif number in held:
+            yield f"kept {name}: the snapshot that fits it is held until {held[number]}, so that its rebuild can be undone"
+        else:
+            size = size_of(item.folder)
+            if not dry_run:
+                _remove(item.folder)
+            yield f"{'would remove' if dry_run else 'removed'} {name} ({_bytes(size)}, {item.folder})"
+
+
+def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
+    """Folders after which one goes on that was prepared and has not begun: where it begins is known from them alone."""
+    notes = {item.folder: seeded(item.folder) for item in items if item.standing is Standing.PREPARED}
+    return {Path(after): folder for folder, note in notes.items() if isinstance(after := (note or {}).get("after"), str)}
+
+
+def _held(holders: Mapping[str, Recorded]) -> dict[int, str]:
+    """Generations just before a rebuild of the last days, with the moment until which they are held."""
+    found: dict[int, str] = {}
+    for holder in holders.values():
+        rebuilds: Mapping[str, Attributes] = holder.identity.get("rebuilds") or {}
+        for item in rebuilds.values():
+            until = (item.get("at") or 0) + HELD_SECONDS
+            before = item.get("generation_before")
+            if until > time.time() and isinstance(before, int):
+                found[before] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
+    return found
+
+
+def _remove(folder: Path) -> None:
+    """Out of sight at once, so that half of a generation is never taken for one."""
+    scratch = folder.with_name(f".{folder.name}.removing")
+    shutil.rmtree(scratch, ignore_errors=True)
+    folder.rename(scratch)
+    note_of(folder).unlink(missing_ok=True)
+    shutil.rmtree(scratch)
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,1 @@
+"""Spark's checkpoint layout on disk, read without a JVM: offsets, logs, state, generations. Writes nothing."""

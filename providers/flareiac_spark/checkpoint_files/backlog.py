@@ -1,0 +1,54 @@
+"""How many files wait to be read by a query? The files of its folder that no committed batch has read. Touches the disk, by reading only.
+
+Only where Spark lists as simply as this: one folder without patterns, without folders in it, without options that leave files out.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from flareiac_spark.checkpoint_files.file_log import local_path, noted_files, reached
+
+_PATTERN: Final = frozenset("*?[{")
+_OTHER_LISTING: Final = frozenset(
+    name.lower() for name in ("recursiveFileLookup", "pathGlobFilter", "maxFileAge", "modifiedAfter", "modifiedBefore", "fileNameOnly")
+)
+_OLDEST_MS: Final = 7 * 24 * 3_600_000
+"""Spark passes over files that are older than the newest one that it has seen by more than this (``maxFileAge``)."""
+
+
+def files_waiting(checkpoint: Path, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
+    """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises ``Damaged``."""
+    if _PATTERN & set(str(folder)) or _OTHER_LISTING & {name.lower() for name in options}:
+        return None
+    read, newest = _read(checkpoint, index)
+    waiting = 0
+    try:
+        for path, changed_ms in _listed(folder):
+            if path not in read and changed_ms >= newest - _OLDEST_MS:
+                waiting += 1
+    except (OSError, _Nested):
+        return None
+    return waiting
+
+
+class _Nested(Exception):
+    """A folder in the folder: whether Spark reads it depends on its name and on all others."""
+
+
+def _listed(folder: Path) -> Iterator[tuple[str, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(("_", ".")):
+                continue
+            if not entry.is_file():
+                raise _Nested
+            yield entry.path, int(entry.stat().st_mtime * 1000)
+
+
+def _read(checkpoint: Path, index: int) -> tuple[set[str], int]:
+    """The files that committed batches have read, and the time of the newest one that was noted in ms since 1970."""
+    noted, last = list(noted_files(checkpoint / "sources" / str(index))), reached(checkpoint, index)
+    paths = {local_path(file.path) for file in noted if file.note is None or file.note <= last}
+    return paths, max((file.changed_ms for file in noted if file.changed_ms is not None), default=0)

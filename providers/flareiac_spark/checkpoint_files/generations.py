@@ -1,0 +1,102 @@
+"""Which generations are kept below a location, and what is in each? Touches the disk, by reading only."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, is_begun, read_checkpoint
+
+_GENERATION: Final = re.compile(r"g([0-9]{4,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location itself, with number 0).
+
+    ``found`` is what a query left in it; ``damage`` why that cannot be told.
+    """
+
+    output: str
+    number: int
+    folder: Path
+    standing: Standing
+    found: CheckpointOnDisk | None = None
+    damage: Damaged | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """``generations`` by output and number."""
+
+    layout: str
+    generations: tuple[Generation, ...]
+
+    @property
+    def used(self) -> bool:
+        """Whether any query has ever run here."""
+        return any(item.standing is Standing.USED for item in self.generations)
+
+
+def contents(location: Path) -> Contents | None:
+    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be read."""
+    try:
+        if not location.is_dir():
+            return None
+        folders = [
+            (folder, int(match[1]))
+            for folder in sorted(location.glob("*/g*"))
+            if (match := _GENERATION.fullmatch(folder.name)) and folder.is_dir()
+        ]
+        single = (location / "metadata").exists()
+        if not single and not folders:
+            _refuse_half_a_copy(location)
+    except OSError as trouble:
+        raise Damaged(location, f"it cannot be read: {trouble.strerror or trouble}") from None
+    generations = [_generation(folder.parent.name, number, folder) for folder, number in folders]
+    if single:
+        generations.insert(0, _generation("", 0, location))
+    return Contents(layout=SINGLE if single else GENERATIONS, generations=tuple(generations))
+
+
+def layout_of(location: Path, generation: int, identity: Attributes) -> Attributes:
+    """The layout as it is recorded, or as it will be when the checkpoint is recorded first. Raises ``Damaged``."""
+    if "layout" in identity or not is_begun(location):
+        return identity
+    return {"layout": SINGLE, "layout_generation": generation}
+
+
+def _refuse_half_a_copy(location: Path) -> None:
+    """A folder that was to be imported, and of which a part is missing."""
+    read_checkpoint(location)
+
+
+def _generation(output: str, number: int, folder: Path) -> Generation:
+    try:
+        state = standing(folder)
+        found = read_checkpoint(folder) if state is Standing.USED else None
+    except Damaged as trouble:
+        return Generation(output=output, number=number, folder=folder, standing=Standing.USED, damage=trouble)
+    return Generation(output=output, number=number, folder=folder, standing=state, found=found)
+
+
+def damage(address: str, trouble: Damaged) -> Diagnostic:
+    """A damaged checkpoint as a complaint."""
+    if isinstance(trouble, TooNew):
+        return error(
+            codes.CHECKPOINT_TOO_NEW,
+            f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with the Spark that wrote it; or move "
+            "the query's folder away and raise the generation to start again.",
+            address=address,
+        )
+    return error(
+        codes.CHECKPOINT_DAMAGED,
+        f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is planned. Restore the file from a "
+        "backup; or move the query's folder away and raise the generation to start again.",
+        address=address,
+    )

@@ -1,0 +1,78 @@
+"""Which files were written again after a query had noted them? Touches the disk, by reading only.
+
+Spark's file source remembers a file by its path: one that is overwritten in place is never read again, and Spark says nothing. A file of a
+batch that is still to be committed is read again with that batch.
+"""
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flareiac_spark.checkpoint_files.file_log import NotedFile, Reading, local_path, noted_files, readings
+from flareiac_spark.checkpoint_files.reader import Damaged
+
+NEWEST: Final = 100_000
+"""Files that are looked at, the newest ones of each source: one question to the file system each."""
+_TOLERANCE_MS: Final = 1000
+"""File systems that keep whole seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overwritten:
+    """Paths of local files. ``after``: written after their batch was committed. ``meanwhile``: between its planning and its commit, so that
+    either content may have been read. ``cut``: older files were not looked at."""
+
+    after: tuple[str, ...] = ()
+    meanwhile: tuple[tuple[str, int], ...] = ()
+    """With the time that they had when they were noted (UTC milliseconds)."""
+    cut: bool = False
+
+
+def overwritten(checkpoint: Path) -> Overwritten:
+    """Local files that are newer than when they were noted. A log that moves while it is read tells nothing."""
+    try:
+        logs = sorted(int(item.name) for item in (checkpoint / "sources").iterdir() if item.name.isdigit())
+        found = [_of_source(checkpoint, index) for index in logs]
+    except (OSError, Damaged):
+        return Overwritten()
+    return Overwritten(
+        after=tuple(path for item in found for path in item.after),
+        meanwhile=tuple(pair for item in found for pair in item.meanwhile),
+        cut=any(item.cut for item in found),
+    )
+
+
+def _of_source(checkpoint: Path, index: int) -> Overwritten:
+    read = readings(checkpoint, index)
+    if not read:
+        return Overwritten()
+    last = read[-1].note
+    files = [item for item in noted_files(checkpoint / "sources" / str(index)) if item.note is None or item.note <= last]
+    after, meanwhile = list[str](), list[tuple[str, int]]()
+    for item in files[-NEWEST:]:
+        if item.changed_ms is None or not item.path.startswith("file:"):
+            continue
+        path = local_path(item.path)
+        written = _written_ms(path)
+        if written is None or written <= item.changed_ms + _TOLERANCE_MS:
+            continue
+        if written > _read_by(item, read) + _TOLERANCE_MS:
+            after.append(path)
+        else:
+            meanwhile.append((path, item.changed_ms))
+    return Overwritten(after=tuple(after), meanwhile=tuple(meanwhile), cut=len(files) > NEWEST)
+
+
+def _read_by(file: NotedFile, read: Sequence[Reading]) -> int:
+    """The latest time at which the batch of a file was committed."""
+    at = bisect.bisect_left(read, file.note or 0, key=lambda item: item.note)
+    return read[min(at, len(read) - 1)].committed_ms
+
+
+def _written_ms(path: str) -> int | None:
+    try:
+        return Path(path).stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return None

@@ -1,0 +1,107 @@
+"""At which snapshots of tables does a query stand? Read without a JVM, also of a generation that was prepared. Touches the disk, by
+reading only."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from flareiac_spark.checkpoint_files.reader import Damaged, batches, note_of, read_offsets
+from flareiac_spark.control import ControlError
+from flareiac_spark.control.atomic_files import read_json
+
+BEGINNING: Final = -1
+"""Iceberg's snapshot id for a stream that has found nothing to read yet."""
+_ATTEMPTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """Snapshot ids by a source's position in Spark's offsets, None for what is no table.
+
+    ``first`` is where the query began, ``reached`` where its last committed batch ended, ``ahead`` where the batch in flight ends.
+    ``in_flight`` is the number of that batch, ``begun_ms`` when it was begun; ``moved_ms`` is when the last committed one was (UTC
+    milliseconds). ``times``: by input, the moment (UTC milliseconds) before which a stream of a table reads nothing, None for the start.
+    """
+
+    first: tuple[int | None, ...] = ()
+    reached: tuple[int | None, ...] = ()
+    ahead: tuple[int | None, ...] = ()
+    committed: int | None = None
+    in_flight: int | None = None
+    begun_ms: int | None = None
+    moved_ms: int | None = None
+    times: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def read_stand(folder: Path) -> Stand | None:
+    """None if there is nothing yet. Raises ``Damaged``."""
+    for _attempt in range(_ATTEMPTS):
+        before = _newest(folder)
+        try:
+            return _read(folder, *before) if folder.is_dir() else None
+        except OSError as trouble:
+            damage = Damaged(folder, f"it cannot be read: {trouble.strerror or trouble}")
+        except Damaged as trouble:
+            damage = trouble
+        if _newest(folder) == before:
+            break
+    raise damage
+
+
+def decode(data: Mapping[str, Any]) -> Stand:
+    """The inverse of ``dataclasses.asdict``."""
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    return Stand(**fields)
+
+
+def _newest(folder: Path) -> tuple[int | None, int | None]:
+    return max(batches(folder, "offsets"), default=None), max(batches(folder, "commits"), default=None)
+
+
+def _read(folder: Path, started: int | None, committed: int | None) -> Stand:
+    in_flight = started if started != committed else None
+    ahead = read_offsets(folder, in_flight) if in_flight is not None else None
+    reached = read_offsets(folder, committed) if committed is not None else None
+    return Stand(
+        first=_first(folder / "sources"),
+        reached=_snapshots(reached.positions) if reached is not None else (),
+        ahead=_snapshots(ahead.positions) if ahead is not None else (),
+        committed=committed,
+        in_flight=in_flight,
+        begun_ms=_whole(ahead.header.get("batchTimestampMs")) if ahead is not None else None,
+        moved_ms=_whole(reached.header.get("batchTimestampMs")) if reached is not None else None,
+        times=_times(folder),
+    )
+
+
+def _first(sources: Path) -> tuple[int | None, ...]:
+    """Where each source began: Iceberg notes it at the first start, and looks at it again."""
+    found = {int(item.parent.parent.name): item for item in sources.glob("*/offsets/0") if item.parent.parent.name.isdigit()}
+    texts = [found[at].read_text(encoding="utf-8") if at in found else None for at in range(max(found, default=-1) + 1)]
+    return _snapshots(texts)
+
+
+def _snapshots(positions: Sequence[str | None]) -> tuple[int | None, ...]:
+    return tuple(_snapshot(position) for position in positions)
+
+
+def _snapshot(position: str | None) -> int | None:
+    try:
+        offset = json.loads(position) if position is not None else None
+    except ValueError:
+        return None
+    return _whole(offset.get("snapshot_id")) if isinstance(offset, dict) else None
+
+
+def _times(folder: Path) -> dict[str, int | None]:
+    try:
+        times = (read_json(note_of(folder)) or {}).get("times")
+    except ControlError as trouble:
+        raise Damaged(note_of(folder), trouble.why) from None
+    return {str(name): _whole(at) for name, at in times.items()} if isinstance(times, dict) else {}
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,26 @@
+"""Which tables of others does a job stream, and what should their owners know? Pure."""
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.sdk.provider import Project
+from flareiac_spark import codes
+from flareiac_spark.definition.streamed_tables import streamed
+from flareiac_spark.places import absolute_place
+
+_DATA = "data."
+
+
+def warn(name: str, attributes: Attributes, project: Project, diagnostics: Diagnostics) -> None:
+    """A table that is only read here expires by the rules of its owner, who does not know of this reader."""
+    if attributes["mode"] == "batch" or attributes["checkpoint_location"] is None:
+        return
+    place = absolute_place(attributes["checkpoint_location"], project)
+    for table in dict.fromkeys(item.table for item in streamed(attributes) if item.table.startswith(_DATA)):
+        diagnostics.warning(
+            codes.SOURCE_OWNER_EXPIRES,
+            f"The job reads {table}. It continues after the snapshot that it read last, and cannot start again once that one has expired. "
+            "This project does not own the table, so nothing here holds it. Ask its owner to name the reader in the table block:\n  "
+            f'reader "{name}" {{\n'
+            f'    checkpoint = "{place}"\n  }}\nor, where its owner cannot read that folder:\n  reader "{name}" {{\n    hold = "10d"\n  }}',
+            attribute=("input",),
+        )

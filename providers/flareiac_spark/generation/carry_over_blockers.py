@@ -1,0 +1,67 @@
+"""Why a query cannot begin a raised generation where ``start_from`` says, and the lines to paste. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.provider import PlanRequest
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide
+from flareiac_spark.generation.query_streams import query_of
+from flareiac_spark.instance_lines import line
+from flareiac_spark.observation.job import Facts
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
+
+
+def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str, again: str) -> Iterator[Blocker]:
+    """Why queries of this job cannot begin a raised generation with ``start_from = start``.
+
+    ``again``: how all that is left can be read.
+    """
+    recorded = request.recorded.attributes if request.recorded else None
+    if recorded is None or start == EARLIEST:
+        return
+    others = sorted({kind for item in desired["inputs"].values() if item["kind"] == "stream" and (kind := item["source"]["kind"]) != TABLE})
+    if start != CARRY_OVER:
+        tables = any(item["source"]["kind"] == TABLE for item in desired["inputs"].values() if item["kind"] == "stream")
+        if others and not (start == OLDEST_SNAPSHOT and tables):
+            yield only_tables(desired, start, others, again)
+        return
+    for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
+        new = query_of(desired, name)
+        on_disk = facts.checkpoints.get(name)
+        if on_disk is None or not (name == ALL or name in recorded["outputs"]):
+            found = decide(new, new, [])
+        else:
+            old = replace(query_of(recorded, name), stateful=bool(on_disk.operators))
+            found = decide(old, new, [kind for kind, _folders in on_disk.sources])
+        if isinstance(found, Refusal):
+            yield can_not_go_on(desired, name, found, again)
+
+
+def can_not_go_on(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
+    """``carry_over`` is not possible."""
+    return blocker(
+        codes.CANNOT_CARRY_OVER,
+        why=f"{'The query' if name == ALL else f'Output {name}'}: {refusal.why}.",
+        ways_out=(_anew(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
+    )
+
+
+def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: str = EARLIEST) -> Blocker:
+    """A moment is no beginning for these kinds of sources."""
+    place = desired["checkpoint"]
+    carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
+    read = " and ".join("files" if kind == FILES else f"a {kind} stream" for kind in kinds)
+    return blocker(
+        codes.START_DOES_NOT_FIT,
+        why=f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables know which rows came when.",
+        ways_out=(carry, _anew(desired, again)),
+    )
+
+
+def _anew(desired: Attributes, again: str) -> str:
+    place = desired["checkpoint"]
+    return f"read again all that can be read, in {place}:\n  {line(place, 'start_from', again)}"

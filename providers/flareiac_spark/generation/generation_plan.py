@@ -1,0 +1,195 @@
+"""What does a new generation of a job's checkpoint begin with, and what becomes of what the old one left? Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
+from flareiac.sdk.provider import PlanRequest
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.definition.queries import declares_state
+from flareiac_spark.generation import readable
+from flareiac_spark.instance_lines import line
+from flareiac_spark.observation.job import Facts
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+
+_REWRITES: Final = ("complete", "overwrite")
+"""Output modes whose next batch replaces everything that is there."""
+
+
+def start_of(attributes: Attributes, references: References) -> str:
+    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or a time."""
+    reference = attributes["checkpoint"]
+    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+    return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
+
+
+def reads_again(start: str) -> bool:
+    """Whether a generation reads what an earlier one has read."""
+    return start not in (CARRY_OVER, LATEST)
+
+
+def carries_over(attributes: Attributes, recorded: Attributes | None = None) -> bool:
+    """Whether offsets can be taken over: those of tables always, those of one folder of files where no state is kept."""
+    kinds = [item["source"]["kind"] for item in attributes["inputs"].values() if item["kind"] == "stream"]
+    stateless = not declares_state(attributes) and (recorded is None or not declares_state(recorded))
+    return set(kinds) == {"table"} or (kinds == ["files"] and stateless)
+
+
+def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
+    """What to paste for a new generation."""
+    place, number = attributes["checkpoint"], attributes["generation"]
+    found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
+    outputs = [name for name, output in attributes["outputs"].items() if rebuild and output["mode"] not in _REWRITES]
+    return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
+
+
+def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[Step]:
+    """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are there."""
+    start = start_of(desired, request.references)
+    lost = readable.missed(desired, request.references)
+    yield _begins(start, desired, facts, lost)
+    if facts.operators:
+        names = ", ".join(dict.fromkeys(facts.operators))
+        again = start in (EARLIEST, OLDEST_SNAPSHOT)
+        rebuilt = "it is made anew from what is read again" if again else "what is open in it begins anew, empty"
+        yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
+    if reads_again(start):
+        yield from _rows(desired, lost)
+
+
+def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
+    """Why a table cannot be emptied for a rebuild."""
+    if not reads_again(start_of(desired, request.references)):
+        return []
+    found: list[Blocker] = []
+    for name, output in desired["outputs"].items():
+        if output["rebuild"] == "truncate" and output["mode"] not in _REWRITES:
+            claims = [claim for claim in request.claims if claim.subject == output["table"].address]
+            emptying = readable.emptying(request, desired, name)
+            found.extend([emptying] if emptying is not None else _in_the_way(name, output, claims, request))
+    return found
+
+
+def _begins(start: str, desired: Attributes, facts: Facts, lost: list[readable.Missed]) -> Step:
+    number = desired["generation"]
+    streams = ", ".join(name for name, item in desired["inputs"].items() if item["kind"] == "stream")
+    why = f'start_from = "{start}"'
+    match start:
+        case "carry_over":
+            return Step(text=f"generation {number} goes on {_after(facts)}", effect=Effect.NEW_GENERATION, why=why)
+        case "earliest":
+            return Step(text=f"generation {number} reads {streams} again from the beginning", effect=Effect.NEW_GENERATION, why=why)
+        case "oldest_snapshot":
+            left = f"; {readable.missed_text(lost)}, and are not read" if lost else ""
+            text = f"generation {number} reads {streams} again, tables from the oldest snapshot that is left on{left}"
+            return Step(text=text, effect=Effect.LOSES_DATA if lost else Effect.NEW_GENERATION, why=why)
+        case "latest":
+            text = f"generation {number} reads what comes from its start on; what {streams} holds and was not read yet is passed over"
+            return Step(text=text, effect=Effect.LOSES_DATA, why=why)
+        case _:
+            return Step(text=f"generation {number} reads {streams} from {start} on", effect=Effect.NEW_GENERATION, why=why)
+
+
+def _after(facts: Facts) -> str:
+    if not facts.started:
+        return "from the start of its streams: nothing was read yet"
+    told = [
+        f"batch {item.committed}" if item.started == item.committed else f"batch {item.started} if that is in its tables, or the one before"
+        for item in facts.checkpoints.values()
+        if item.started is not None
+    ]
+    return f"after {' and '.join(dict.fromkeys(told))}"
+
+
+def _rows(desired: Attributes, lost: list[readable.Missed]) -> Iterator[Step]:
+    for output in desired["outputs"].values():
+        table = output["table"]
+        place = f"{table}, branch {output['branch']}" if output["branch"] else f"{table}"
+        if output["mode"] in _REWRITES:
+            without = f", without what cannot be read ({readable.missed_text(lost)})" if lost else ""
+            effect = Effect.LOSES_DATA if lost else Effect.NEW_SNAPSHOT
+            yield Step(text=f"replaces the rows of {place} with its first batch{without}", effect=effect, why=f"mode = {output['mode']}")
+        elif output["rebuild"] == "truncate":
+            why = (
+                f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; readers find it incomplete until "
+                "the job has caught up"
+            )
+            yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
+        elif output["mode"] == "append" and lost:
+            text = f"rows that are in {place} stay there; what live snapshots added is written, also where it is there already"
+            yield Step(text=text, effect=Effect.RESULTS_CHANGE, why='rebuild = "keep"')
+        elif output["mode"] == "append":
+            why = 'rebuild = "keep"; write rebuild = "truncate" in the output to empty the table first'
+            yield Step(text=f"rows that are in {place} stay there, and are written once more", effect=Effect.RESULTS_CHANGE, why=why)
+
+
+def _in_the_way(name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
+    table = output["table"]
+    keep = f'keep the rows, in output "{name}":\n  rebuild = "keep"'
+    for claim in claims:
+        if claim.relation is Relation.WRITES:
+            yield blocker(
+                codes.EMPTIED_TABLE_HAS_WRITER,
+                why=f"{claim.holder} writes {table}, too. Emptying it for {request.address} would lose rows that {claim.holder} does not "
+                "write again.",
+                ways_out=(keep, f"write to a table of its own from {claim.holder}"),
+            )
+        elif claim.relation is Relation.STREAMS_FROM and "deletes" not in claim.tolerates:
+            yield blocker(
+                codes.EMPTIED_TABLE_HAS_READER,
+                why=f"{claim.holder} streams from {table} ({claim.reason}). A streaming reader fails at a snapshot that deletes "
+                "rows, unless "
+                "it skips such snapshots.",
+                ways_out=(
+                    f"in the stream that {claim.holder} reads as {claim.reason}, so that it keeps what it has read:\n  skip_deletes = true",
+                    keep,
+                ),
+            )
+    yield from _foreign(name, output, claims, request)
+
+
+def _foreign(name: str, output: Attributes, claims: Sequence[Claim], request: PlanRequest) -> Iterator[Blocker]:
+    strange = foreign_writers(output["table"].address, claims, request)
+    if strange:
+        yield blocker(
+            codes.EMPTIED_TABLE_HAS_FOREIGN_WRITER,
+            why=f"{strange[0]}. Rows that this job does not write would be lost.",
+            ways_out=(f'keep the rows, in output "{name}":\n  rebuild = "keep"', "stop what writes there, and apply once to record it"),
+        )
+
+
+def foreign_writers(table: str, claims: Sequence[Claim], request: PlanRequest) -> list[str]:
+    """Who else wrote a table since it was recorded, in words; nobody where another job is declared to write it."""
+    if any(claim.relation is Relation.WRITES and claim.subject == table for claim in claims):
+        return []
+    resolved = request.references.get(table)
+    writers = (resolved.identity.get("writers") if resolved else None) or {}
+    since = writers.get("since") or 0
+    own = own_queries(request)
+    found = [
+        f"the query {query} has written {table}, batch {item.get('epoch')}"
+        for query, item in (writers.get("queries") or {}).items()
+        if query not in own and item.get("at", 0) > since
+    ]
+    found += [
+        f"{_commits(item['count'], item['operation'])} on {table} came from {item.get('engine') or 'elsewhere'}, the last one snapshot "
+        f"{item['snapshot_id']}"
+        for item in writers.get("others") or ()
+        if item.get("at", 0) > since and item.get("operation") != "replace"
+    ]
+    return found
+
+
+def own_queries(request: PlanRequest) -> set[str]:
+    """The ids of the queries that this job runs or has run."""
+    identity = request.recorded.identity if request.recorded else {}
+    current = {query["id"] for query in (identity.get("queries") or {}).values() if query.get("id")}
+    observed = getattr(request.observed, "identity", {}).get("observed") or {}
+    on_disk = {item["query_id"] for item in (observed.get("checkpoints") or {}).values()}
+    return current | on_disk | set(identity.get("former_queries") or ())
+
+
+def _commits(count: int, operation: str) -> str:
+    return f"{count} commit{'s' * (count != 1)} ({operation})"

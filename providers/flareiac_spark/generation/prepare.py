@@ -1,0 +1,149 @@
+"""How is a new generation prepared, before any query runs in it? Touches the disk: new folders only, never one that a query has used."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.reader import Damaged, batches, files_in, note_of, read_offsets
+from flareiac_spark.control import ControlError
+from flareiac_spark.control.atomic_files import read_json, write_json
+
+_POSITIONS_OF_ONE: Final = 8
+"""A query that reads one table at several places has a position for each; more than it has do no harm."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Where the old generation stands: ``batch`` is the last one whose rows are in every output (None: none is)."""
+
+    folder: Path
+    query_id: str
+    batch: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """How a generation begins.
+
+    ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``: Spark's own offset by the
+    index of a source. ``copied``: whose logs are taken over. ``conf``: settings that are pinned anew. ``by``: for whom, so that nobody
+    else's work is discarded; ``told``: what is noted about it.
+    """
+
+    by: str
+    times: Mapping[str, int | None] = field(default_factory=dict)
+    positions: Mapping[int, str] = field(default_factory=dict)
+    alone: bool = False
+    copied: Settled | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+
+def seed(folder: Path, beginning: Beginning) -> None:
+    """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one, ``OSError`` and ``ControlError``."""
+    state = standing(folder, beginning.by)
+    assert state in (Standing.ABSENT, Standing.PREPARED), f"{folder} is {state}"
+    scratch = folder.with_name(f".{folder.name}.seeding")
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    if beginning.copied is not None and beginning.copied.batch is not None:
+        _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
+    for index, offset in beginning.positions.items():
+        for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
+            _write(scratch / "sources" / str(at) / "offsets" / "0", offset)
+    # The note comes first: a folder without one is nobody's, and stays.
+    write_json(note_of(folder), {"times": dict(beginning.times), "seeded": {"by": beginning.by, **beginning.told}})
+    if folder.exists():
+        shutil.rmtree(folder)
+    scratch.rename(folder)
+    _sync(folder.parent)
+
+
+def positions_at(settled: Settled) -> tuple[str | None, ...]:
+    """The position of each source after the settled batch; none if there is no such batch. Raises ``Damaged``."""
+    return () if settled.batch is None else read_offsets(settled.folder, settled.batch).positions
+
+
+def times_at(settled: Settled) -> Mapping[str, int | None]:
+    """When the old generation's streams of tables began, by input. Raises ``Damaged``."""
+    try:
+        note = read_json(note_of(settled.folder))
+    except ControlError as trouble:
+        raise Damaged(note_of(settled.folder), trouble.why) from None
+    times = (note or {}).get("times")
+    return {str(name): at if isinstance(at, int) else None for name, at in times.items()} if isinstance(times, dict) else {}
+
+
+def _copy(old: Path, new: Path, last: int, conf: Mapping[str, str]) -> None:
+    """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new query an id of its own."""
+    for batch in (number for number in batches(old, "offsets") if number <= last):
+        _write(new / "offsets" / str(batch), (old / "offsets" / str(batch)).read_text(encoding="utf-8"))
+    newest = read_offsets(old, last)
+    header = {**newest.header, "conf": {**newest.header.get("conf", {}), **_pinned(newest.header, conf)}}
+    lines = ["v1", json.dumps(header, separators=(",", ":")), *(position or "-" for position in newest.positions)]
+    _write(new / "offsets" / str(last), "\n".join(lines))
+    committed = [number for number in batches(old, "commits") if number <= last]
+    for batch in committed:
+        _write(new / "commits" / str(batch), (old / "commits" / str(batch)).read_text(encoding="utf-8"))
+    if last not in committed:
+        _write(new / "commits" / str(last), 'v1\n{"nextBatchWatermarkMs":0}')
+    for index, position in enumerate(newest.positions):
+        _copy_source(old / "sources" / str(index), new / "sources" / str(index), position)
+
+
+def _pinned(header: Mapping[str, Any], conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings of the new definition, where Spark would else take the old ones from the log. Without state any value will do."""
+    return {name: value for name, value in conf.items() if name in header.get("conf", {})}
+
+
+def _copy_source(old: Path, new: Path, position: str | None) -> None:
+    initial = old / "offsets" / "0"
+    if initial.exists():
+        _write(new / "offsets" / "0", initial.read_text(encoding="utf-8"))
+    reached = json.loads(position).get("logOffset") if position is not None else None
+    if isinstance(reached, int) and reached >= 0:
+        for name, entries in _files_up_to(old, reached):
+            lines = [json.dumps(entry, separators=(",", ":"), ensure_ascii=False) for entry in entries]
+            _write(new / name, "\n".join(["v1", *lines]))
+
+
+def _files_up_to(log: Path, last: int) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """A file source's log up to an entry, by the names of its files: the newest compacted one and what came after it.
+
+    Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted file already.
+    """
+    names = {item.name for item in log.iterdir()}
+    compacted = sorted(int(name.removesuffix(".compact")) for name in names if name.endswith(".compact") and name[:1].isdigit())
+    base = max((number for number in compacted if number <= last), default=None)
+    if base is not None:
+        yield f"{base}.compact", files_in(log / f"{base}.compact")
+    later = next((number for number in compacted if number > last), None)
+    folded = files_in(log / f"{later}.compact") if later is not None else []
+    for number in range(0 if base is None else base + 1, last + 1):
+        if str(number) in names:
+            yield str(number), files_in(log / str(number))
+        elif later is not None:
+            yield str(number), [entry for entry in folded if entry.get("batchId") == number]
+        else:
+            raise Damaged(log / str(number), "it is not there, and without it the files read so far are not known")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,268 @@
+"""Can a job's streams of tables still read what its start needs? Pure: the references carry what was observed of each table.
+
+A stream of a table has no other source than what live snapshots added, and goes on after a snapshot that must be one of them.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Blocker, blocker
+from flareiac.sdk.lakehouse import TableHistory, Unstreamable
+from flareiac.sdk.provider import PlanRequest
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.query_positions import Stand
+from flareiac_spark.control.moments import moment_of
+from flareiac_spark.definition.canonical import is_finite, query_names
+from flareiac_spark.definition.streamed_tables import Streamed, streamed
+from flareiac_spark.generation.snapshot_positions import NotTold, Now, Position, Since, Snapshots, Start, first_position, positions
+from flareiac_spark.instance_lines import line
+from flareiac_spark.observation.job import Facts
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+
+_HEALTHY: Final = ("running", "idle")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """What an input never reads when it reads its table from the start. ``rows`` None: what the table still has is not known."""
+
+    input: str
+    table: str
+    rows: Unstreamable | None
+
+    @property
+    def text(self) -> str:
+        """In words, as the part of a sentence."""
+        if self.rows is None:
+            return f"what {self.table} still has was not looked at"
+        return f"{self.rows.text} of {self.table} are in no live snapshot's additions"
+
+
+def missed(attributes: Attributes, references: References) -> list[Missed]:
+    """What a start from the oldest snapshots would not read, by input; nothing where every row can be read."""
+    found = []
+    for item in streamed(attributes):
+        history = _history(item.table, references)
+        if history is None or history.unstreamable is not None:
+            found.append(Missed(input=item.input, table=item.table, rows=history.unstreamable if history is not None else None))
+    return found
+
+
+def missed_text(found: list[Missed]) -> str:
+    """All of them as one part of a sentence."""
+    return "; ".join(dict.fromkeys(item.text for item in found))
+
+
+def start_again(attributes: Attributes, references: References) -> tuple[str, bool, str]:
+    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without losing rows, in words."""
+    found = missed(attributes, references)
+    if not found:
+        return EARLIEST, True, "start anew: read everything again"
+    if any(item.rows is None for item in found):
+        return EARLIEST, False, "start anew: read everything again that can be read"
+    return OLDEST_SNAPSHOT, False, f"start with the oldest snapshot that is left ({missed_text(found)}, and are not read again)"
+
+
+def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+    """Why queries cannot go on, or start, on the checkpoint as it is."""
+    if desired["mode"] == "batch" or not _starts(desired):
+        return []
+    times: Mapping[str, int | None] = next((stand.times for stand in facts.stands.values() if stand.times), {})
+    accepted = _start_from(desired, request.references) == OLDEST_SNAPSHOT
+    found: dict[str, Blocker] = {}
+    for name in query_names(desired):
+        stand = facts.stands.get(name) or Stand(times=times)
+        for item, position in positions(desired, name, stand):
+            if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
+                continue  # it has just read there
+            for each in _of_position(request, desired, item, position, stand, accepted=accepted):
+                found.setdefault(each.line, each)
+    return list(found.values())
+
+
+def of_generation(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+    """Why a new generation cannot begin as ``start_from`` says."""
+    start = _start_from(desired, request.references)
+    if start in (LATEST, OLDEST_SNAPSHOT):
+        return []
+    found: dict[str, Blocker] = {}
+    for item, position, stand in _beginnings(request, desired, facts, start):
+        if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
+            continue
+        for each in _of_position(request, desired, item, position, stand, accepted=False, raised=True):
+            found.setdefault(each.line, each)
+    return list(found.values())
+
+
+def _beginnings(request: PlanRequest, desired: Attributes, facts: Facts, start: str) -> Iterator[tuple[Streamed, Position, Stand]]:
+    inputs = streamed(desired)
+    if start != CARRY_OVER:
+        at_ms = moment_of(start, now=0.0)
+        for item in inputs:
+            yield item, Start() if at_ms is None else Since(at_ms=at_ms), Stand()
+        return
+    before = request.recorded.attributes if request.recorded else desired
+    kept: set[str] = set()
+    for name in query_names(before):
+        stand = facts.stands.get(name) or Stand()
+        for item, position in positions(before, name, stand):
+            kept.add(item.table)
+            if any(each.table == item.table for each in inputs):
+                yield item, position, stand
+    for item in inputs:
+        if item.table not in kept:
+            yield item, first_position(item), Stand()
+
+
+def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker | None:
+    """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
+    found = missed(desired, request.references)
+    if not found:
+        return None
+    table = desired["outputs"][output]["table"]
+    return blocker(
+        codes.EMPTYING_LOSES_ROWS,
+        why=f"{_sentence(missed_text(found))}: what {table} has of them would be gone, and the job would not write it again.",
+        ways_out=(f'keep the rows, in output "{output}":\n  rebuild = "keep"', _rest_by_batch(found[0].table)),
+    )
+
+
+def start_words(attributes: Attributes, references: References) -> str:
+    """Where a first start begins, as the part of a sentence; empty where every stream is read from its beginning."""
+    found: list[str] = []
+    lost = {item.input: item for item in missed(attributes, references)}
+    for item in streamed(attributes):
+        match first_position(item):
+            case Now():
+                found.append(f"with what is appended to {item.table} from then on")
+            case Since(at_ms=at_ms):
+                found.append(f"with what was committed to {item.table} since {_time(at_ms)}")
+            case Start() if item.input in lost:
+                found.append(f"with the oldest snapshot of {item.table} that is left ({lost[item.input].text}, and are not read)")
+            case _:
+                pass
+    return " and ".join(dict.fromkeys(found))
+
+
+def _of_position(
+    request: PlanRequest, desired: Attributes, item: Streamed, position: Position, stand: Stand, *, accepted: bool, raised: bool = False
+) -> Iterator[Blocker]:
+    history = _history(item.table, request.references)
+    if history is None:
+        yield _not_known(request, item)
+        return
+    match position:
+        case Start() if not accepted and (raised or item.start_from != OLDEST_SNAPSHOT):
+            if (rows := history.unstreamable) is not None:
+                yield _rows_gone(desired, item, rows, "", raised=raised)
+        case Since(at_ms=at_ms) if not accepted:
+            if (rows := history.unstreamable_since(at_ms)) is not None:
+                yield _rows_gone(desired, item, rows, f"It is to begin at {_time(at_ms)}, before the oldest live snapshot. ", raised=raised)
+        case Snapshots(ids=ids):
+            gone = [each for each in ids if not history.has(each)]
+            if gone:
+                yield _offset_gone(request, desired, item, stand, gone[0], history, item.table)
+        case NotTold(ids=ids):
+            inputs = streamed(desired)
+            tables = [_history(each.table, request.references) for each in inputs]
+            gone = [each for each in ids if not any(known is None or known.has(each) for known in tables)]
+            if gone:
+                read = " or ".join(dict.fromkeys(each.input for each in inputs))
+                places = " or ".join(dict.fromkeys(each.table for each in inputs))
+                yield _offset_gone(request, desired, replace(item, input=read, table=places), stand, gone[0], history, item.table)
+        case _:
+            pass
+
+
+def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
+    place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
+    where = f"in {place}" if raised else f"in the table block of {place}"
+    return blocker(
+        codes.ROWS_NOT_STREAMABLE,
+        why=(
+            f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream.\n{when}They are in no live "
+            "snapshot's additions: the snapshots that added them expired, or a rewrite moved them to other "
+            f"files. A stream reads what live snapshots added, so input {item.input} would never read them."
+        ),
+        ways_out=(
+            f"begin with the oldest snapshot that is left, without those rows, {where}:\n  {line(place, 'start_from', OLDEST_SNAPSHOT)}",
+            _rest_by_batch(item.table) if raised else _by_batch(item.table),
+        ),
+    )
+
+
+def _offset_gone(
+    request: PlanRequest, desired: Attributes, item: Streamed, stand: Stand, snapshot: int, history: TableHistory, rest: str
+) -> Blocker:
+    start, _emptied, words = start_again(desired, request.references)
+    before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
+    place = desired["checkpoint"]
+    stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
+    oldest = history.oldest
+    left = "The table has no snapshot." if oldest is None else f"The oldest one that is left is {oldest.id} of {_time(oldest.at_ms)}."
+    lost = " What was added between the two and has expired cannot be read as a stream." if history.is_cut else ""
+    return blocker(
+        codes.OFFSET_EXPIRED,
+        why=(
+            f"The snapshot of {item.table} at which input {item.input} stands is gone.\n{stands} at snapshot {snapshot}, which has "
+            "expired, or which the current snapshot does not descend from any more: Spark "
+            f"cannot go on from there. {left}{lost}"
+        ),
+        ways_out=(
+            f"{words}, in {place}:\n  {line(place, 'generation', before + 1, before)}\n  {line(place, 'start_from', start)}",
+            _rest_by_batch(rest),
+        ),
+    )
+
+
+def _not_known(request: PlanRequest, item: Streamed) -> Blocker:
+    return blocker(
+        codes.STREAMABLE_ROWS_UNKNOWN,
+        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs as input {item.input} "
+        "is unknown.",
+        ways_out=("plan without -refresh=none",),
+    )
+
+
+def _by_batch(table: str) -> str:
+    """The way to rows that no stream can read: all of them are in the table."""
+    return f'load {_batch_job(table)} while nothing writes {table}, and let the stream begin after that:\n  start_from = "{LATEST}"'
+
+
+def _rest_by_batch(table: str) -> str:
+    """The same for a job that has read some of them already."""
+    return (
+        f"the rows that its outputs do not have, once the job runs again: load {_batch_job(table)}, and leave out in its SQL what is there"
+    )
+
+
+def _batch_job(table: str) -> str:
+    name = table.partition("[")[0].rpartition(".")[2]
+    return f'what {table} has now by a job with mode = "batch" and input "{name}" {{ table = {table} }}'
+
+
+def _history(table: str, references: References) -> TableHistory | None:
+    resolved = references.get(table)
+    return resolved.history if resolved is not None else None
+
+
+def _starts(desired: Attributes) -> bool:
+    return not desired["stopped"] and not (is_finite(desired) and desired["run"] == "manual")
+
+
+def _start_from(attributes: Attributes, references: References) -> str:
+    reference = attributes["checkpoint"]
+    checkpoint = references.get(reference.address) if isinstance(reference, Reference) else None
+    return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
+
+
+def _time(at_ms: int) -> str:
+    return dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

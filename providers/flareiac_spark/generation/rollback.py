@@ -1,0 +1,170 @@
+"""Can the last stable definition of a job be put back when a changed one does not become stable? Reads checkpoints; changes nothing.
+
+The old definition may only go on where the new one has left nothing behind that it could contradict: no batch, no other folder, no other
+table. Everything that can be known before the change is decided before it, so that the reason can be told.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
+from flareiac.sdk.provider import ApplyRequest, Project, Recorded
+from flareiac.sdk.references import Resolved
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
+from flareiac_spark.control import (
+    ControlError,
+    DesiredJob,
+    JobSpec,
+    SpecColumn,
+    StreamInput,
+    TableInput,
+    TableSource,
+    job_spec_from_json,
+    job_spec_to_json,
+)
+from flareiac_spark.definition.build import digest_of, spec_of
+from flareiac_spark.definition.canonical import is_finite
+from flareiac_spark.stream.canonical import table_columns
+
+_UNREADABLE: Final = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by folder; ``written``: the
+    outputs that have its batch in flight, as (folder, batch, output)."""
+
+    entry: DesiredJob
+    committed: Mapping[str, int | None] = field(default_factory=dict)
+    written: frozenset[tuple[str, int, str]] = frozenset()
+
+
+def is_asked_for(request: ApplyRequest) -> bool:
+    planned = request.planned
+    return planned is not None and planned["stability"]["on_failure"] == "rollback"
+
+
+def fallback(request: ApplyRequest, entry: DesiredJob | None, target: JobSpec, digest: str, project: Project) -> Fallback | str:
+    """What would be put back, or why nothing can be. ``entry`` is what should run at the moment. Ask it once the old one has stopped."""
+    recorded, planned = request.recorded, request.planned
+    assert planned is not None, "a removal is not put back"
+    if recorded is None:
+        return "it is new, so that there is no definition before"
+    if is_finite(planned) or is_finite(recorded.attributes):
+        return "the run before it has ended, so that there is nothing to go on with"
+    if recorded.attributes["generation"] != planned["generation"]:
+        return f"generation {planned['generation']} of its checkpoint has begun, and the old definition stands in the one before"
+    if recorded.attributes["application"]["runtime_location"] != planned["application"]["runtime_location"]:
+        return "it moved to another application"
+    if recorded.attributes["application"].get("catalogs") != planned["application"].get("catalogs"):
+        return "the settings of its catalogs changed with it"
+    if entry is not None and entry.digest != recorded.identity.get("digest"):
+        return "a definition that was not recorded has run since, and the recorded one would go on after its batches"
+    stable = _stable(request, recorded, entry, project)
+    if stable is None:
+        return "the definition that was stable last is no longer known as it ran"
+    if stable.digest == digest:
+        return "what runs is the same as before: only its surroundings changed"
+    unfit = next(_unfit(stable, request), None)
+    return unfit or Fallback(entry=stable, committed=committed(target))
+
+
+def committed(spec: JobSpec) -> dict[str, int | None]:
+    """The newest committed batch of each query, by the folder of its checkpoint."""
+    found: dict[str, int | None] = {}
+    for folder in {output.checkpoint for output in spec.outputs if output.checkpoint is not None}:
+        try:
+            on_disk = read_checkpoint(Path(folder))
+        except Damaged:
+            found[folder] = _UNREADABLE
+        else:
+            found[folder] = on_disk.committed if on_disk is not None else None
+    return found
+
+
+def put_back(address: str) -> Diagnostic:
+    """Said when the old definition runs again."""
+    return warning(
+        codes.PREVIOUS_DEFINITION_RESTORED,
+        f'{address} continues where its checkpoint stands (stability = {{ on_failure = "rollback" }}). The change is not recorded, so the '
+        "next plan shows it again.",
+        address=address,
+    )
+
+
+def left(address: str, why: str) -> Diagnostic:
+    """Said when the new definition is left as it is."""
+    return warning(
+        codes.PREVIOUS_DEFINITION_NOT_RESTORED,
+        f'{address}: {why}. Nothing was rolled back (on_failure = "rollback"). The new definition stays set to run.',
+        address=address,
+    )
+
+
+def _stable(request: ApplyRequest, recorded: Recorded, entry: DesiredJob | None, project: Project) -> DesiredJob | None:
+    """The recorded definition as it ran: from what should run, else made again if exactly that comes out."""
+    state = "stopped" if recorded.attributes["stopped"] else "running"
+    if entry is not None and entry.digest == recorded.identity.get("digest"):
+        return replace(entry, state="stopped" if state == "stopped" else "running")
+    try:
+        spec = spec_of(request.address, recorded.attributes, request.references, project)
+    except (Failure, KeyError):
+        return None  # something that it refers to is no longer declared
+    found = digest_of(spec, recorded.attributes)
+    if found != recorded.identity.get("digest"):
+        return None
+    return DesiredJob(digest=found, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running")
+
+
+def _unfit(stable: DesiredJob, request: ApplyRequest) -> Iterator[str]:
+    """Why the tables as they are now are not those that the old definition ran on."""
+    try:
+        spec = job_spec_from_json(dict(stable.spec))
+    except ControlError as failure:
+        yield f"the definition before is not understood ({failure.why})"
+        return
+    tables = dict(_tables(request))
+    for identifier, uuid, columns, writes in _uses(spec):
+        name = ".".join(identifier)
+        if identifier not in tables:
+            yield f"the table {name} is no longer declared with it"
+            continue
+        now_uuid, now = tables[identifier]
+        if uuid is not None and uuid != now_uuid:
+            yield f"the table {name} was replaced"
+        elif any(now.get(column.name) != (column.type, column.required) for column in columns):
+            yield f"the columns of {name} changed in the same apply"
+        elif writes and any(required and name not in {column.name for column in columns} for name, (_type, required) in now.items()):
+            yield f"{name} has a required column now that the definition before does not fill"
+
+
+def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[SpecColumn, ...], bool]]:
+    for output in spec.outputs:
+        yield tuple(output.identifier), output.uuid, output.columns, True
+    for item in spec.inputs:
+        match item:
+            case StreamInput(source=TableSource() as source):
+                yield tuple(source.identifier), source.uuid, source.columns, False
+            case TableInput():
+                yield tuple(item.identifier), item.uuid, item.columns, False
+            case _:
+                pass
+
+
+def _tables(request: ApplyRequest) -> Iterator[tuple[tuple[str, ...], tuple[str | None, dict[str, tuple[str, bool]]]]]:
+    """Every table that the job refers to, as it is now: uuid and columns by identifier."""
+    for address, item in request.references.items():
+        if item.type != "table":
+            continue
+        columns = {column["name"]: (column["type"], column["required"]) for column in table_columns(Reference(address), request.references)}
+        yield _identifier(item, request), (item.identity.get("uuid"), columns)
+
+
+def _identifier(table: Resolved, request: ApplyRequest) -> tuple[str, ...]:
+    attributes: Attributes = table.attributes
+    catalog = request.references[attributes["catalog"].address]
+    return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"])

@@ -1,0 +1,151 @@
+"""What does a job still need of tables? Pure: the observation carries everything that was read.
+
+A stream of a table goes on at the snapshot that its last committed batch ended with, and that one has to be there. A batch that was begun
+and is not committed may be in its tables already: its mark, and the way from the newest snapshot back to it, tell that it is not to be
+written again; until it commits, its files belong to no snapshot. With all batches committed a writer holds nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from flareiac.kernel.data import Attributes, Reference
+from flareiac.sdk.changes import Effect, Step
+from flareiac.sdk.maintenance import Hold
+from flareiac.sdk.provider import PlanRequest
+from flareiac.sdk.references import References
+from flareiac_spark.checkpoint_files.layout import ALL
+from flareiac_spark.checkpoint_files.query_positions import Stand
+from flareiac_spark.definition.canonical import query_names
+from flareiac_spark.definition.streamed_tables import streamed
+from flareiac_spark.generation.snapshot_positions import NotTold, Now, Since, Snapshots, Start, positions
+from flareiac_spark.observation.job import KEY, Facts, decode
+
+_BEGUN = ("starting", "running")
+
+
+def holds(address: str, attributes: Attributes, references: References, identity: Attributes) -> tuple[Hold, ...]:
+    """Of a recorded job as observed. Where nothing could be observed, it holds what nobody knows of each table that it streams."""
+    del references
+    release = released(address, attributes)
+    return tuple(replace(hold, release=release) for hold in _all(address, attributes, identity))
+
+
+def kept_by(attributes: Attributes) -> str | None:
+    """The checkpoint of a job, which holds on for it: a job with the same block can go on from there at any time."""
+    reference = attributes.get("checkpoint")
+    return reference.address if isinstance(reference, Reference) and attributes.get("mode") != "batch" else None
+
+
+def released(address: str, attributes: Attributes) -> str:
+    """What somebody does who does not want a job to go on."""
+    checkpoint = kept_by(attributes)
+    beside = f" and that of {checkpoint}, which would hold on for it" if checkpoint is not None else ""
+    return f"start {address} again; if it is never to go on from there, remove its block{beside}"
+
+
+def held_after(request: PlanRequest) -> tuple[Step, ...]:
+    """What becomes of the snapshots that a removed job would need to go on: they stay as long as its checkpoint does."""
+    recorded = request.recorded.attributes if request.recorded else {}
+    checkpoint = kept_by(recorded) if recorded else None
+    tables = needed_tables(recorded) if checkpoint is not None else ()
+    if checkpoint is None or not tables:
+        return ()
+    names = " and ".join(tables)
+    if checkpoint not in request.references:
+        return (no_longer_held(names, request.address, f"{checkpoint} leaves the state too"),)
+    text = f"the snapshots of {names} that it needs to go on stay as long as {checkpoint} does"
+    why = "so that the job can go on when its block is put back; remove the block of its checkpoint too to let them go"
+    return (Step(text=text, effect=Effect.METADATA, why=why),)
+
+
+def needed_tables(attributes: Attributes) -> tuple[str, ...]:
+    """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
+    return tuple(dict.fromkeys([*(item.table for item in streamed(attributes)), *_tables(attributes, ALL)]))
+
+
+def no_longer_held(tables: str, user: str, why: str) -> Step:
+    """What a plan says when nothing holds any more."""
+    text = f"from now on {tables} may expire what {user} needs to go on: put back later, it could not go on where it stands"
+    return Step(text=text, effect=Effect.IRREVERSIBLE, why=why)
+
+
+def _all(address: str, attributes: Attributes, identity: Attributes) -> tuple[Hold, ...]:
+    if KEY not in identity:
+        return tuple(_unknown(address, attributes))
+    facts = decode(identity)
+    if attributes["mode"] == "batch":
+        return tuple(_of_run(address, attributes, facts))
+    found: list[Hold] = []
+    for name in query_names(attributes):
+        found.extend(_read(address, attributes, name, facts))
+        found.extend(_written(address, attributes, name, facts.stands.get(name)))
+    return tuple(found)
+
+
+def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
+    read = [] if attributes["mode"] == "batch" else [item.table for item in streamed(attributes)]
+    for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
+        reason = "where it stands was not looked at, or cannot be read"
+        yield Hold(subject=table, holder=address, reason=reason, unknown=True)
+
+
+def _tables(attributes: Attributes, query: str) -> list[str]:
+    """The tables that a query writes."""
+    outputs = [output for name, output in attributes["outputs"].items() if query in (ALL, name)]
+    return [output["table"].address for output in outputs if isinstance(output["table"], Reference)]
+
+
+# Readers
+
+
+def _read(address: str, attributes: Attributes, query: str, facts: Facts) -> Iterator[Hold]:
+    stand = facts.stands.get(query) or Stand()
+    whose = "" if query == ALL or len(attributes["outputs"]) == 1 else f"output {query}: "
+    moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
+    for item, position in positions(attributes, query, stand):
+        hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
+        match position:
+            case NotTold():
+                why = f"{whose}it reads several tables, and its query does not tell which position belongs to which"
+                yield replace(hold, reason=why, unknown=True)
+            case Snapshots(ids=ids, first=first):
+                after = "where it begins" if stand.committed is None else f"where batch {stand.committed} ended"
+                rest = "; a run that reads all there is looks for the snapshot at which the first one began" if first else ""
+                yield replace(hold, reason=f"{whose}its stream goes on {after}{rest}", snapshots=ids)
+            case Since(at_ms=at_ms):
+                yield replace(hold, reason=f"{whose}it has not read anything yet, and begins at a moment", since_ms=at_ms)
+            case Start():
+                why = f"{whose}it has not read anything yet, and begins with the oldest snapshot: what expires it would never read"
+                yield replace(hold, reason=why, unknown=True)
+            case Now():
+                pass
+            case _:
+                assert_never(position)
+
+
+# Writers
+
+
+def _written(address: str, attributes: Attributes, query: str, stand: Stand | None) -> Iterator[Hold]:
+    if stand is None or stand.in_flight is None:
+        return
+    for table in dict.fromkeys(_tables(attributes, query)):
+        reason = f"batch {stand.in_flight} was begun and is not committed"
+        yield Hold(
+            subject=table,
+            holder=address,
+            reason=reason,
+            since_ms=stand.begun_ms,
+            moved_ms=stand.moved_ms,
+            unknown=stand.begun_ms is None,
+        )
+
+
+def _of_run(address: str, attributes: Attributes, facts: Facts) -> Iterator[Hold]:
+    """A run that has not ended: done again after a crash, it looks for the mark of the first attempt."""
+    if facts.state != "running" or facts.phase in ("completed", "failed"):
+        return
+    since = facts.since_ms if facts.phase in _BEGUN and facts.failures == 0 else None
+    for table in dict.fromkeys(_tables(attributes, ALL)):
+        yield Hold(subject=table, holder=address, reason="its run has not ended", since_ms=since, unknown=since is None)

@@ -1,0 +1,103 @@
+"""At which snapshots of its tables does a query go on? Pure: a stand is what was read of its checkpoint."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from flareiac.kernel.data import Attributes
+from flareiac_spark.checkpoint_files.query_positions import BEGINNING, Stand
+from flareiac_spark.control.moments import moment_of
+from flareiac_spark.definition.streamed_tables import Streamed, streamed
+from flareiac_spark.generation.query_streams import query_of
+from flareiac_spark.start_from import LATEST
+
+_ALL_AVAILABLE = ("available_now", "once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshots:
+    """These must be there. ``first``: one of them is where the query began, which a run that reads all there is looks for."""
+
+    ids: tuple[int, ...]
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Nothing was read yet: the oldest snapshot that is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """Nothing was read yet: what was committed at this time (ms since 1970, UTC) or later."""
+
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Now:
+    """Nothing was read yet: what is committed after the query's start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotTold:
+    """The query reads several tables, and nothing tells which position belongs to which. ``ids`` are all of them."""
+
+    ids: tuple[int, ...]
+
+
+Position: TypeAlias = Snapshots | Start | Since | Now | NotTold
+
+
+def positions(attributes: Attributes, query: str, stand: Stand) -> Iterator[tuple[Streamed, Position]]:
+    """Where one query of a job goes on in each table that it streams."""
+    inputs = streamed(attributes)
+    places = _places(attributes, query, stand)
+    for item in inputs:
+        if places is None:
+            yield item, NotTold(ids=_known((*stand.reached, *stand.ahead)))
+        elif item.input in places:
+            yield item, _position(attributes, item, stand, places[item.input])
+
+
+def first_position(item: Streamed) -> Position:
+    """Where a first start begins."""
+    if item.start_from == LATEST:
+        return Now()
+    at_ms = moment_of(item.start_from, now=0.0)
+    return Start() if at_ms is None else Since(at_ms=at_ms)
+
+
+def _position(attributes: Attributes, item: Streamed, stand: Stand, indexes: list[int]) -> Position:
+    reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
+    if not reached or BEGINNING in reached:
+        if item.input not in stand.times:
+            return first_position(item)
+        at_ms = stand.times[item.input]
+        return Start() if at_ms is None else Since(at_ms=at_ms)
+    ids = [*reached, *_of(stand.ahead, indexes)]
+    first = _of(stand.first, indexes) if attributes["trigger"]["kind"] in _ALL_AVAILABLE else []
+    return Snapshots(ids=_known((*ids, *first)), first=bool(first))
+
+
+def _known(ids: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(item for item in ids if item is not None and item != BEGINNING))
+
+
+def _of(found: tuple[int | None, ...], indexes: list[int]) -> list[int]:
+    chosen = (found[at] for at in indexes if at < len(found))
+    return [snapshot for snapshot in chosen if snapshot is not None]
+
+
+def _places(attributes: Attributes, query: str, stand: Stand) -> dict[str, list[int]] | None:
+    """The positions of each streamed table, by input; None where that cannot be told."""
+    count = max(len(stand.reached), len(stand.first), len(stand.ahead))
+    streams = query_of(attributes, query).streams
+    if streams is not None and len(streams) == 1:
+        return {streams[0].name: list(range(count))}
+    if streams is not None and count in (0, len(streams)):
+        return {stream.name: [at] for at, stream in enumerate(streams)}
+    inputs = streamed(attributes)
+    if len({item.table for item in inputs}) == 1:
+        return {inputs[0].input: list(range(count))}
+    return None

@@ -1,0 +1,141 @@
+"""What does a raised generation mean for the queries that run, in words? Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from flareiac.kernel.data import Attributes
+from flareiac.sdk.changes import Blocker, Effect, Step, blocker
+from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.generation.carry_over import FILES, TABLE
+from flareiac_spark.observation.checkpoint import QueryFacts
+from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+
+
+def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
+    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is left; None: not looked at."""
+    after, start = desired["generation"], desired["start_from"] or CARRY_OVER
+    what = f"begins generation {after}"
+    left = f"generation {before} stays as it is, and is not used any more"
+    if not facts:
+        unused = "; no query has run in it" if facts is not None else ""
+        return [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=f"{left}{unused}")]
+    found = [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=left)]
+    for query in facts:
+        found.extend(_of_query(query, start))
+    return found
+
+
+def blockers(desired: Attributes, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
+    """Folders in the way; ``facts`` of all generations. Whether a query can begin so, its job knows."""
+    for item in facts:
+        if item.number == desired["generation"] and item.standing in (Standing.USED, Standing.UNKNOWN):
+            yield _in_the_way(desired, item)
+
+
+def _where(start: str) -> str:
+    match start:
+        case "carry_over":
+            return "it goes on where the last one stands"
+        case "earliest":
+            return "everything is read again"
+        case "oldest_snapshot":
+            return "what is left is read again, tables from their oldest snapshot on"
+        case "latest":
+            return "only what comes from now on is read"
+        case _:
+            return f"tables are read from {start} on"
+
+
+def _of_query(query: QueryFacts, start: str) -> Iterator[Step]:
+    name = _named(query)
+    if start in (EARLIEST, OLDEST_SNAPSHOT):
+        for text in _read_again(query):
+            yield Step(text=f"{name}: {text}", effect=Effect.NEW_GENERATION)
+        return
+    yield Step(text=f"{name}: {_goes_on(query, start)}", effect=Effect.NEW_GENERATION, why=_settled(query))
+    if query.operators:
+        kept = ", ".join(f"{operator} in {partitions or '?'} partitions" for operator, partitions in query.operators)
+        yield Step(
+            text=f"{name}: its state is left behind ({kept})",
+            effect=Effect.LOSES_DATA,
+            why="open windows, aggregates, joins and seen keys begin empty; only start_from = earliest builds them again",
+        )
+
+
+def _settled(query: QueryFacts) -> str:
+    if query.in_flight is None:
+        return ""
+    return (
+        f"batch {query.in_flight} was begun and is not committed: the marks in the tables tell whether it was written; where only some "
+        "outputs have it, the old definition finishes it first"
+    )
+
+
+def _goes_on(query: QueryFacts, start: str) -> str:
+    reached = _reached(query)
+    if start == LATEST:
+        return f"what comes between {reached} and the start is skipped"
+    if start != CARRY_OVER:
+        return f"starts at {start}: rows since then are read again, and what lies between {reached} and a later time is skipped"
+    places = ", ".join(_place(*source) for source in query.sources) or "its streams"
+    return f"goes on after {reached}: {places}"
+
+
+def _reached(query: QueryFacts) -> str:
+    batch = query.committed if query.committed is not None else query.started
+    return "the start" if batch is None else f"batch {batch}"
+
+
+def _place(kind: str, offset: str | None, folders: tuple[str, ...]) -> str:
+    if kind == FILES:
+        return f"the list of files read in {_folders(folders)} is taken over"
+    position = _snapshot(offset)
+    if kind == TABLE and position is not None:
+        return f"table from snapshot {position[0]} on (position {position[1]})"
+    return "a table of which nothing was read" if kind == TABLE else kind
+
+
+def _snapshot(offset: str | None) -> tuple[int, int] | None:
+    try:
+        found = json.loads(offset or "null")
+        return int(found["snapshot_id"]), int(found["position"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _read_again(query: QueryFacts) -> list[str]:
+    texts = []
+    for kind, _offset, folders in query.sources:
+        match kind:
+            case "files":
+                texts.append(f"reads every file in {_folders(folders)} again; files that are gone (clean_source) cannot be read again")
+            case "table":
+                texts.append("reads its table from the oldest snapshot that is left; rows appended by expired ones are not read")
+            case "rate":
+                texts.append("counts from zero again")
+            case _:
+                texts.append("reads its source from the beginning")
+    return texts
+
+
+def _folders(folders: tuple[str, ...]) -> str:
+    shown = ", ".join(folders[:2])
+    return shown + (f" and {len(folders) - 2} more" if len(folders) > 2 else "") if folders else "its folder"
+
+
+def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:
+    folder = f"{desired['location']}/{item.output}/g{item.number:04d}"
+    if item.standing == Standing.USED:
+        why = f"A query has run in {folder}, and the state does not know it. Its offsets would decide what is read."
+    else:
+        why = f"{folder} exists and has no note that says what it is. Spark would begin with whatever it holds."
+    return blocker(
+        codes.GENERATION_EXISTS,
+        why=why,
+        ways_out=(f"move the folder away: {folder}", f"write generation = {item.number + 1}"),
+    )
+
+
+def _named(query: QueryFacts) -> str:
+    return "the query" if query.output in ("", "all") else f"output {query.output}"

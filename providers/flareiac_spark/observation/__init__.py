@@ -1,0 +1,1 @@
+"""What planners read of jobs and checkpoints as they were found."""

@@ -1,0 +1,92 @@
+"""What was observed of a checkpoint, as the planner reads it. Carried in the observation's identity, under ``observed``."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.checkpoint_files.generations import Contents, Generation
+from flareiac_spark.checkpoint_files.layout import SINGLE
+
+KEY: Final = "observed"
+_FRESH_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryFacts:
+    """One query in one generation. Sources as (kind, offset, folders); operators as (name, partitions).
+
+    ``fresh``: its last batch was begun so lately that the query may be running.
+    """
+
+    output: str
+    number: int
+    standing: str
+    query_id: str | None = None
+    started: int | None = None
+    committed: int | None = None
+    begun_ms: int | None = None
+    fresh: bool = False
+    sources: tuple[tuple[str, str | None, tuple[str, ...]], ...] = ()
+    operators: tuple[tuple[str, int | None], ...] = ()
+
+    @property
+    def in_flight(self) -> int | None:
+        return self.started if self.started != self.committed else None
+
+
+def number_in_use(found: Generation, layout: Mapping[str, object], generation: int) -> int:
+    """An imported folder counts as the generation that it was imported as."""
+    known = layout.get("layout_generation") if layout.get("layout") == SINGLE else None
+    return (known if isinstance(known, int) else generation) if found.number == 0 else found.number
+
+
+def encode(found: Contents, layout: Mapping[str, object], generation: int, *, now: float) -> Attributes:
+    """As plain data; what is in a generation only for the one in use. ``now`` in UTC seconds."""
+    data = [_encoded(item, number_in_use(item, layout, generation), generation, now) for item in found.generations]
+    return {"generations": data}
+
+
+def _encoded(item: Generation, number: int, in_use: int, now: float) -> Attributes:
+    data: Attributes = {"output": item.output, "number": number, "standing": item.standing.value}
+    found = item.found
+    if found is None or number != in_use:
+        return data
+    return {
+        **data,
+        "query_id": found.query_id,
+        "started": found.started,
+        "committed": found.committed,
+        "begun_ms": found.begun_ms,
+        "fresh": found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
+        "sources": [[source.kind, source.offset, list(source.folders)] for source in found.sources],
+        "operators": [[operator.name, operator.partitions] for operator in found.operators],
+    }
+
+
+def decode(identity: Attributes) -> tuple[QueryFacts, ...]:
+    """The facts in an observation's identity; none where nothing was looked at."""
+    data = identity.get(KEY)
+    items: Sequence[Attributes] = data.get("generations", []) if isinstance(data, dict) else []
+    return tuple(
+        QueryFacts(
+            **{
+                **item,
+                "sources": tuple((kind, offset, tuple(folders)) for kind, offset, folders in item.get("sources", [])),
+                "operators": tuple((name, partitions) for name, partitions in item.get("operators", [])),
+            }
+        )
+        for item in items
+    )
+
+
+def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:
+    """The queries that have run in a generation."""
+    return [item for item in facts if item.number == generation and item.standing == Standing.USED]
+
+
+def removable(numbers: Collection[int], in_use: int, keep: int) -> frozenset[int]:
+    """The generations on disk that need not be kept beside the one in use: the newest ``keep`` are, that one among them."""
+    older = sorted({number for number in numbers if number < in_use}, reverse=True)
+    return frozenset(older[max(0, keep - 1) :])

@@ -1,0 +1,113 @@
+"""What was observed of a job, as the planner reads it. Carried in the observation's identity, under ``observed``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from flareiac.kernel.data import Attributes
+from flareiac_spark.checkpoint_files.query_positions import Stand
+from flareiac_spark.checkpoint_files.query_positions import decode as decoded_stand
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
+
+KEY = "observed"
+ENDED: Final = ("stopped", "completed", "failed")
+"""Phases in which nothing of a job runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputFacts:
+    """The checkpoint of one output's query: sources as (kind, folders), operators by name."""
+
+    query_id: str
+    started: int | None
+    committed: int | None
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    operators: tuple[str, ...] = ()
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a digest of what it computes alone;
+    ``alive`` and ``phase`` are the application's.
+
+    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why it is neither known to live
+    nor to be gone; ``elsewhere`` names its process where that is on another host, so that its lease can tell. ``checkpoints`` by output,
+    if started; ``stands`` by query, also where one was prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's
+    last heartbeat (both ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local
+    folders of files that are read and are not there.
+    """
+
+    digest: str | None = None
+    query: str | None = None
+    state: str | None = None
+    nonce: int = 0
+    alive: bool = False
+    ended: str = ""
+    silent: str = ""
+    elsewhere: str = ""
+    phase: str | None = None
+    error: str | None = None
+    checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
+    stands: Mapping[str, Stand] = field(default_factory=dict)
+    since_ms: int | None = None
+    heard_ms: int | None = None
+    failures: int = 0
+    absent: tuple[str, ...] = ()
+
+    @property
+    def committed(self) -> bool:
+        """Whether any query has committed a batch."""
+        return any(item.committed is not None for item in self.checkpoints.values())
+
+    @property
+    def started(self) -> bool:
+        """Whether any query has begun a batch."""
+        return any(item.started is not None for item in self.checkpoints.values())
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Stateful operators on disk, as Spark calls them."""
+        return tuple(name for item in self.checkpoints.values() for name in item.operators)
+
+    @property
+    def pinned(self) -> dict[str, str]:
+        """Settings that Spark keeps from the first start."""
+        return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
+
+
+def encode(facts: Facts) -> Attributes:
+    """As plain data."""
+    data: Attributes = asdict(facts)
+    return data
+
+
+def decode(identity: Attributes) -> Facts:
+    """The facts in an observation's identity; empty ones where there are none."""
+    data = identity.get(KEY)
+    if not isinstance(data, dict):
+        return Facts()
+    checkpoints = {
+        name: OutputFacts(
+            **{
+                **item,
+                "sources": tuple((kind, tuple(folders)) for kind, folders in item["sources"]),
+                "operators": tuple(item["operators"]),
+            }
+        )
+        for name, item in data["checkpoints"].items()
+    }
+    stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
+    return Facts(**{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))})
+
+
+def of_disk(found: CheckpointOnDisk) -> OutputFacts:
+    """What the planner needs of a checkpoint."""
+    return OutputFacts(
+        query_id=found.query_id,
+        started=found.started,
+        committed=found.committed,
+        sources=tuple((source.kind, source.folders) for source in found.sources),
+        operators=tuple(operator.name for operator in found.operators),
+        conf=dict(found.conf),
+    )
