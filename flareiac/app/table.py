@@ -11,7 +11,7 @@ from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.steer import recorded, references_of
 from flareiac.applying.recording import Loaded, Recording
-from flareiac.applying.requests import encode_request
+from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -143,7 +143,7 @@ def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecor
     with _unwritten("Nothing was changed; make room or restore access first."):
         bench.store.check_writable(lease)
         recording.begin(f"rollback {record.address}")
-        recording.intend(operation, encode_request(request, record))
+        recording.intend(operation, stored_request(request, record))
     try:
         outcome = driver.restore(request)
     except Failure as failure:

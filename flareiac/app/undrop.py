@@ -11,7 +11,7 @@ from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
 from flareiac.app.steer import references_of
 from flareiac.applying.recording import Loaded, Recording, encode_state
-from flareiac.applying.requests import encode_request
+from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
@@ -161,7 +161,7 @@ def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecor
     with _unwritten("Nothing was changed; make room or restore access first."):
         bench.store.check_writable(lease)
         recording.begin(f"undrop {record.address}")
-        recording.intend(operation, encode_request(request, record))
+        recording.intend(operation, stored_request(request, record))
     outcome = driver.revive(request)
     with _unwritten("Whether it is back is found out by the next apply; make room or restore access first."):
         if isinstance(outcome, NotApplied):

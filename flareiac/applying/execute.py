@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import encode_request, record_of, request_for
+from flareiac.applying.requests import record_of, request_for, stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -217,7 +217,7 @@ def _perform(execution: Execution, resource: PlannedResource, operation: Operati
         return ()
     if operation.verb is Verb.MAINTAIN:
         return _maintain(execution, resource, operation, request)
-    recording.intend(operation.id, encode_request(request, resource))
+    recording.intend(operation.id, stored_request(request, resource))
     outcome = asked(execution.driver(resource.provider, resource.type), operation.verb, request, resource.provider)
     if isinstance(outcome, NotApplied):
         text = "; ".join(item.line for item in outcome.diagnostics)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import decode_request, encode_request
+from flareiac.applying.requests import StoredMaintenance, stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest, decode_work, encode_work
+from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest
 from flareiac.sdk.provider import ApplyRequest, ResourceType
 from flareiac.sdk.references import Resolved
 
@@ -81,7 +81,7 @@ def maintain(task: Task) -> tuple[str, ...]:
 
 def found_done(
     operation_id: str,
-    asked: Data,
+    asked: StoredMaintenance,
     recording: Recording,
     types: Mapping[str, ResourceType],
     upkeep: Upkeep,
@@ -89,37 +89,34 @@ def found_done(
     progress: Callable[[str], None],
 ) -> Judgement | None:
     """Records what came of a duty whose command died (``asked`` is its intent); None where nobody knows. Raises ``Failure``."""
-    record = recording.record(asked["address"])
-    if record is None or "work" not in asked:
+    record = recording.record(asked.address)
+    if record is None:
         return None
-    request, _blank = decode_request(asked["request"], cancel, progress)
     duty = Duty(
-        name=asked["duty"],
-        id=asked["id"],
+        name=asked.duty,
+        id=asked.id,
         due=True,
         summary="",
-        forecast=asked["forecast"],
-        performer=Reference(asked["performer"]),
-        work=decode_work(asked["work"]),
+        forecast=asked.forecast,
+        performer=Reference(asked.performer),
+        work=asked.work,
     )
-    done = upkeep.outcome(_perform_request(request, record, duty))
+    done = upkeep.outcome(_perform_request(asked.request.request(cancel, progress), record, duty))
     return None if done is None else _weighed(operation_id, record, duty, done, recording, types, upkeep)
 
 
-def _intent(task: Task, duty: Duty) -> Data:
-    """Enough to find out what came of it when the plan is gone."""
+def _intent(task: Task, duty: Duty) -> StoredMaintenance:
     assert duty.work is not None, "a duty without work is not carried out"
     assert duty.performer is not None, "nobody would carry it out"
-    return {
-        "address": task.resource.address,
-        "action": "maintain",
-        "duty": duty.name,
-        "id": duty.id,
-        "forecast": dict(duty.forecast),
-        "work": encode_work(duty.work),
-        "performer": duty.performer.address,
-        "request": encode_request(task.request, task.resource),
-    }
+    return StoredMaintenance(
+        address=task.resource.address,
+        duty=duty.name,
+        id=duty.id,
+        forecast=duty.forecast,
+        work=duty.work,
+        performer=duty.performer.address,
+        request=stored_request(task.request, task.resource),
+    )
 
 
 def _weighed(

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from flareiac.applying.requests import check_intent
+from flareiac.applying.requests import StoredMaintenance, StoredRequest, stored_intent
 from flareiac.kernel.data import Data
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.records import encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Recovered, Result, decode_entry, encode_entry, replay
@@ -62,7 +63,7 @@ def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
     try:
         entry = _entry_with_places(decode_entry(record, where), places)
         if isinstance(entry, Intent):
-            check_intent(entry.operation)
+            stored_intent(entry.operation)
         return entry
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
@@ -132,8 +133,8 @@ class Recording:
     def begin(self, plan_digest: str) -> None:
         self._append(Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage))
 
-    def intend(self, operation_id: str, operation: Data) -> None:
-        self._append(Intent(apply=self.apply_id, id=operation_id, operation=operation))
+    def intend(self, operation_id: str, operation: StoredRequest | StoredMaintenance) -> None:
+        self._append(Intent(apply=self.apply_id, id=operation_id, operation=encode(operation)))
         reach("apply.intent")
 
     def succeed(self, operation_id: str, address: str, record: ResourceRecord | None, *, forgotten: bool = False) -> None:

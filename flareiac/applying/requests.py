@@ -2,18 +2,19 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from flareiac.kernel.addresses import block_type
-from flareiac.kernel.data import Attributes, Data, from_json, references, to_json
+from flareiac.kernel.data import Attributes, Data, references
+from flareiac.kernel.records import decode
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.references import connections_of, reached
-from flareiac.model.shape import check
-from flareiac.model.snapshot import ResourceRecord, decode_record, encode_record
+from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.changes import Action
-from flareiac.sdk.maintenance import decode_work
+from flareiac.sdk.maintenance import Work
 from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, ResourceType
-from flareiac.sdk.references import Resolved
+from flareiac.sdk.references import Resolved, StoredReferences
 
 
 def operation_key(lineage: str, time: float, operation_id: str) -> str:
@@ -80,69 +81,76 @@ def record_of(
     )
 
 
-def encode_request(request: ApplyRequest, resource: PlannedResource | ResourceRecord) -> Data:
-    """An intent's data: enough to settle the operation when the plan is gone."""
-    return {
-        "key": request.key,
-        "address": request.address,
-        "action": request.action,
-        "planned": to_json(request.planned),
-        "recorded": None if request.recorded is None else to_json(request.recorded.attributes),
-        "identity": None if request.recorded is None else to_json(request.recorded.identity),
-        "payload": to_json(request.payload),
-        "references": {
-            address: {"type": item.type, "attributes": to_json(item.attributes), "identity": to_json(item.identity)}
-            for address, item in request.references.items()
-        },
-        "record": encode_record(
-            ResourceRecord(
-                address=resource.address,
-                type=resource.type,
-                provider=resource.provider,
-                attributes={},
-                dependencies=resource.dependencies,
-                protected=resource.protected,
-                schema_version=resource.schema_version,
-            )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRequest:
+    """What the journal keeps of a request: enough to settle the operation when the plan is gone. ``record`` waits for the outcome."""
+
+    key: str
+    address: str
+    action: str
+    planned: Attributes | None
+    recorded: Attributes | None
+    identity: Attributes | None
+    payload: Data
+    references: StoredReferences
+    record: ResourceRecord
+
+    def request(self, cancel: threading.Event, progress: Callable[[str], None]) -> ApplyRequest:
+        """The request as it was made, with new ways to cancel it and to hear of it."""
+        known = replace(self.record, attributes=self.recorded or {}, identity=self.identity or {}).recorded()
+        return ApplyRequest(
+            key=self.key,
+            address=self.address,
+            action=self.action,
+            planned=self.planned,
+            recorded=None if self.recorded is None else known,
+            payload=self.payload,
+            references=self.references,
+            cancel=cancel,
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMaintenance:
+    """What the journal keeps of maintenance: enough to find out what came of it when the plan is gone."""
+
+    address: str
+    action: Literal["maintain"] = "maintain"
+    duty: str
+    id: str
+    forecast: Mapping[str, int]
+    work: Work
+    performer: str
+    request: StoredRequest
+
+
+def stored_request(request: ApplyRequest, resource: PlannedResource | ResourceRecord) -> StoredRequest:
+    """What the journal keeps of a request about a resource."""
+    recorded = request.recorded
+    return StoredRequest(
+        key=request.key,
+        address=request.address,
+        action=request.action,
+        planned=request.planned,
+        recorded=None if recorded is None else recorded.attributes,
+        identity=None if recorded is None else recorded.identity,
+        payload=request.payload,
+        references=request.references,
+        record=ResourceRecord(
+            address=resource.address,
+            type=resource.type,
+            provider=resource.provider,
+            attributes={},
+            dependencies=resource.dependencies,
+            protected=resource.protected,
+            schema_version=resource.schema_version,
         ),
-    }
-
-
-def check_intent(data: Data) -> None:
-    """Whether an intent can be settled by. Raises what decoding raises (``model.damage.UNREADABLE``) where it is not as it was written."""
-    if not isinstance(data["address"], str):
-        raise TypeError(f"unexpected {data['address']!r}")
-    if data["action"] != Verb.MAINTAIN:
-        asked = data
-    elif "work" in data:
-        decode_work(data["work"])
-        asked = data["request"]
-    else:
-        return
-    request, _blank = decode_request(asked, threading.Event(), lambda _text: None)
-    check(request, ApplyRequest)
-
-
-def decode_request(data: Data, cancel: threading.Event, progress: Callable[[str], None]) -> tuple[ApplyRequest, ResourceRecord]:
-    """The inverse of ``encode_request``: the request, and the record to fill with the outcome."""
-    blank = decode_record(data["record"])
-    recorded = None
-    if data["recorded"] is not None:
-        recorded = replace(blank, attributes=from_json(data["recorded"]), identity=from_json(data["identity"])).recorded()
-    request = ApplyRequest(
-        key=data["key"],
-        address=data["address"],
-        action=data["action"],
-        planned=from_json(data["planned"]),
-        recorded=recorded,
-        payload=from_json(data["payload"]),
-        references={
-            address: Resolved(
-                address=address, type=item["type"], attributes=from_json(item["attributes"]), identity=from_json(item["identity"])
-            )
-            for address, item in data["references"].items()
-        },
-        cancel=cancel,
-        progress=progress,
     )
-    return request, blank
+
+
+def stored_intent(data: Data) -> StoredRequest | StoredMaintenance | None:
+    """What an intent holds; None for maintenance of which it says too little. Raises what decoding raises (``UNREADABLE``)."""
+    if data["action"] != Verb.MAINTAIN:
+        return decode(StoredRequest, data, complete=True)
+    return decode(StoredMaintenance, data, complete=True) if "work" in data else None

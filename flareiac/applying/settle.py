@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.maintain import Upkeep, found_done
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import decode_request, record_of
+from flareiac.applying.requests import StoredMaintenance, StoredRequest, record_of, stored_intent
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
@@ -34,11 +34,12 @@ def settle(
     """
     done: set[str] = set()
     for operation_id, intent in list(interrupted.open.items()):
-        if intent.operation["action"] == Verb.MAINTAIN:
+        stored = stored_intent(intent.operation)
+        if not isinstance(stored, StoredRequest):
             if _settle_duty(operation_id, intent.operation, recording, types, upkeep, cancel, emit):
                 done.add(operation_id)
             continue
-        request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
+        request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)
         outcome = asked.settle(request) if isinstance(asked, Settling) and request.action != Verb.QUIESCE else None
         record = _record(outcome, request, blank, types)
@@ -69,9 +70,10 @@ def foresee(
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     done: list[tuple[str, str]] = []
     for operation_id, intent in interrupted.open.items():
-        if intent.operation["action"] == Verb.MAINTAIN:
+        stored = stored_intent(intent.operation)
+        if not isinstance(stored, StoredRequest):
             continue
-        request, blank = decode_request(intent.operation, threading.Event(), lambda _text: None)
+        request, blank = stored.request(threading.Event(), lambda _text: None), stored.record
         asked = driver(blank.provider, blank.type)
         outcome = asked.foresee(request) if isinstance(asked, Foreseeing) and request.action != Verb.QUIESCE else None
         record = _record(outcome, request, blank, types)
@@ -104,7 +106,11 @@ def _settle_duty(
 ) -> bool:
     """What its performer knows of it is recorded; what nobody knows is still due, or the next look at the resource tells that it is not."""
     address, name = asked["address"], asked["duty"]
-    judgement = found_done(operation_id, asked, recording, types, upkeep, cancel, lambda text: emit(Note(message=f"{address}: {text}")))
+    judgement = None
+    if isinstance(stored := stored_intent(asked), StoredMaintenance):
+        judgement = found_done(
+            operation_id, stored, recording, types, upkeep, cancel, lambda text: emit(Note(message=f"{address}: {text}"))
+        )
     if judgement is None:
         recording.fail(operation_id, address, "interrupted; what is left to do is still due", None)
         emit(Note(message=f"{address}: what came of {name} when the apply was interrupted is not known; what is left to do is still due."))

@@ -35,11 +35,11 @@ def show(address: Annotated[str, typer.Argument(help="A recorded address.")], as
     from flareiac.app.bench import Bench
     from flareiac.app.discovery import installed
     from flareiac.app.steer import recorded
-    from flareiac.model.snapshot import encode_record
+    from flareiac.kernel.records import encode
     from flareiac.render.state_text import record_text
 
     record = recorded(Bench(root=terminal.CURRENT.root).load_state().snapshot, address)
-    terminal.out(json.dumps(encode_record(record), indent=2) if as_json else record_text(record, schemas=installed().registry.schemas))
+    terminal.out(json.dumps(encode(record), indent=2) if as_json else record_text(record, schemas=installed().registry.schemas))
     return ExitCode.DONE
 
 

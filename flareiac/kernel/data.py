@@ -1,7 +1,8 @@
 """Plain data: what decoded attributes are made of, and its canonical text and digest.
 
 Plain data is None, bool, int, float, str, lists and string-keyed dicts of plain data, and two leaves that JSON has no word for:
-``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after apply). Numbers are ints where they are whole.
+``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after apply). Numbers are ints where they are whole. A
+compared value may also be ``ABSENT``.
 """
 
 import hashlib
@@ -9,12 +10,9 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-Data: TypeAlias = Any
-"""Plain data (a recursive union that would buy little and cost a cast at every use)."""
-
-Attributes: TypeAlias = dict[str, Data]
+from flareiac.kernel.records import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +35,28 @@ class Unknown:
 
 UNKNOWN: Final = Unknown()
 
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The value of an attribute that is not there (None is a value)."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT: Final = Absent()
+
 _REFERENCE_KEY: Final = "$ref"
 _UNKNOWN_KEY: Final = "$unknown"
+_ABSENT_KEY: Final = "$absent"
 _DEEPEST: Final = 240
+_LATEST: Final = 1e11
 _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
-"""The only key of a one-key object that stands for a leaf (``$absent``: see the plan file), or of a map that was written so by a user."""
+"""The only key of a one-key object that stands for a leaf, or of a map that was written so by a user."""
 
 
-def to_json(value: Data) -> Data:
-    """Plain data as JSON's own types: ``Reference`` and ``UNKNOWN`` as one-key objects, a map that looks like one of these escaped."""
+def to_json(value: Any) -> Any:
+    """Plain data as JSON's own types: the other leaves as one-key objects, a map that looks like one of these escaped."""
     match value:
         case dict():
             return {_escaped(key) if len(value) == 1 else key: to_json(item) for key, item in value.items()}
@@ -55,7 +66,7 @@ def to_json(value: Data) -> Data:
             return _leaf(value)
 
 
-def from_json(value: Data, depth: int = 0) -> Data:
+def from_json(value: Any, depth: int = 0) -> Any:
     """The inverse of ``to_json``. Raises ``ValueError`` for what is nested deeper than anything that was ever written."""
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
@@ -65,6 +76,8 @@ def from_json(value: Data, depth: int = 0) -> Data:
                 return Reference(value[_REFERENCE_KEY])
             if value.get(_UNKNOWN_KEY) is True:
                 return UNKNOWN
+            if value.get(_ABSENT_KEY) is True:
+                return ABSENT
             return {_unescaped(key): from_json(item, depth + 1) for key, item in value.items()}
         return {key: from_json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
@@ -80,14 +93,40 @@ def _unescaped(key: str) -> str:
     return key[1:] if key.startswith("$$") and _MARKED.fullmatch(key) else key
 
 
-def _leaf(value: Data) -> Data:
+def _leaf(value: Any) -> Any:
     match value:
         case Reference(address):
             return {_REFERENCE_KEY: address}
         case Unknown():
             return {_UNKNOWN_KEY: True}
+        case Absent():
+            return {_ABSENT_KEY: True}
         case _:
             return value
+
+
+def _of_type(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__}, found {value!r:.60}")
+    return value
+
+
+def _seconds(value: Any) -> float:
+    if type(value) not in (int, float) or not abs(value) < _LATEST:
+        raise TypeError(f"expected seconds since 1970, found {value!r:.60}")
+    seconds: float = value
+    return seconds
+
+
+Data: TypeAlias = Annotated[Any, Form(to_json, from_json)]
+"""Plain data (a recursive union that would buy little and cost a cast at every use)."""
+
+Attributes: TypeAlias = Annotated[dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)))]
+
+StoredReference: TypeAlias = Annotated[Reference, Form(to_json, lambda data: _of_type(Reference, from_json(data)))]
+
+Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds)]
+"""A point in time: UTC seconds since 1970, within what a calendar can show."""
 
 
 def read_json(content: bytes | str) -> Data:

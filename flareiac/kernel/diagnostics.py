@@ -11,7 +11,8 @@ from typing import TypedDict, Unpack
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.paths import Path
-from flareiac.kernel.sources import Span
+from flareiac.kernel.records import UNSTORED
+from flareiac.kernel.sources import Span, StoredSpan
 
 
 class Severity(StrEnum):
@@ -41,14 +42,14 @@ class Diagnostic:
     severity: Severity = Severity.ERROR
     summary: str
     detail: str = ""
-    subject: Span | None = None
-    context: Span | None = None
     address: str | None = None
     attribute: Path = ()
-    related: tuple[Related, ...] = ()
-    values: tuple[tuple[str, str], ...] = ()
-    cancelled: bool = False
-    hide_source: bool = False
+    subject: StoredSpan | None = None
+    context: Span | None = field(default=None, metadata=UNSTORED)
+    related: tuple[Related, ...] = field(default=(), metadata=UNSTORED)
+    values: tuple[tuple[str, str], ...] = field(default=(), metadata=UNSTORED)
+    cancelled: bool = field(default=False, metadata=UNSTORED)
+    hide_source: bool = field(default=False, metadata=UNSTORED)
 
     @property
     def line(self) -> str:

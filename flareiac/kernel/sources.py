@@ -4,6 +4,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated, Any, TypeAlias
+
+from flareiac.kernel.records import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,22 @@ class Span:
     def to(self, other: "Span") -> "Span":
         """The span from the start of this one to the end of ``other`` (same source)."""
         return Span(self.path, self.start, other.end)
+
+
+def _encode_span(span: Span) -> list[Any]:
+    corners = (span.start, span.end)
+    return [span.path, *(number for at in corners for number in (at.line, at.column, at.offset))]
+
+
+def _decode_span(data: Any) -> Span:
+    path, *numbers = data
+    if not isinstance(path, str) or len(numbers) != 6 or any(type(number) is not int for number in numbers):
+        raise TypeError(f"expected a span, found {data!r:.60}")
+    return Span(path, Position(*numbers[:3]), Position(*numbers[3:]))
+
+
+StoredSpan: TypeAlias = Annotated[Span, Form(_encode_span, _decode_span)]
+"""In JSON one list: the path, and line, column and offset of both ends."""
 
 
 @dataclass(frozen=True, slots=True)

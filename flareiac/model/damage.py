@@ -2,6 +2,8 @@
 
 import json
 
+from flareiac.kernel.records import MissingField
+
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What decoding raises when bytes are not what was once encoded."""
 
@@ -13,6 +15,8 @@ def damage(problem: Exception, expected: str) -> str:
             return f"it is not {expected}: it stops being JSON at line {problem.lineno}, column {problem.colno}"
         case UnicodeDecodeError():
             return f"it is not {expected}: the byte at offset {problem.start} does not belong to any character"
+        case MissingField(path=path):
+            return f"it is not {expected}: {path.rpartition('.')[2]} is missing"
         case KeyError():
             return f"it is not {expected}: {problem.args[0]} is missing"
         case _:

@@ -7,6 +7,7 @@ from flareiac.kernel.addresses import Address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
+from flareiac.kernel.records import SPARSE, UNSTORED
 from flareiac.kernel.sources import Span
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.lakehouse import TableHistory
@@ -53,8 +54,8 @@ class OutputValue:
 
     value: Data
     sensitive: bool = False
-    description: str | None = None
-    type: Data = field(default=None, compare=False)
+    description: str | None = field(default=None, metadata=UNSTORED)
+    type: Data = field(default=None, compare=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ class Desired:
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     imports: tuple[Import, ...] = ()
     removed: tuple[Removed, ...] = ()
-    variables: Mapping[str, Data] = field(default_factory=dict)
+    variables: Attributes = field(default_factory=dict)
     unread: Mapping[str, Diagnostic] = field(default_factory=dict)
     """Why nothing is known of what a data block reads: an error for what depends on it."""
     bound: tuple[BoundPlace, ...] = ()

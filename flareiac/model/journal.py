@@ -3,19 +3,15 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from flareiac.kernel.data import Data, from_json, read_json, to_json
+from flareiac.kernel.data import Data, Seconds, read_json
+from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.shape import check
 from flareiac.model.snapshot import (
     ResourceRecord,
     Snapshot,
-    decode_output,
-    decode_record,
-    encode_output,
-    encode_record,
     with_dropped,
     without_dropped,
 )
@@ -26,9 +22,10 @@ from flareiac.sdk.state import Damaged
 class Begun:
     """An apply starts. ``plan`` is the digest of its plan, ``time`` UTC seconds; the lineage of a state that has no snapshot yet."""
 
+    kind: Literal["begun"] = "begun"
     apply: str
     plan: str
-    time: float
+    time: Seconds
     lineage: str
 
 
@@ -36,6 +33,7 @@ class Begun:
 class Intent:
     """A side effect is about to happen. ``operation`` is the plan's operation as data, enough to settle it without the plan."""
 
+    kind: Literal["intent"] = "intent"
     apply: str
     id: str
     operation: Data
@@ -48,11 +46,12 @@ class Result:
     ``forgotten``: the resource left the state; ``record`` is then what it takes to bring it back, if that can be.
     """
 
+    kind: Literal["result"] = "result"
     apply: str
     id: str
     address: str
-    record: ResourceRecord | None = None
     forgotten: bool = False
+    record: ResourceRecord | None = None
     error: str | None = None
 
 
@@ -60,6 +59,7 @@ class Result:
 class Outputs:
     """The outputs as they are after an apply."""
 
+    kind: Literal["outputs"] = "outputs"
     apply: str
     outputs: dict[str, OutputValue]
 
@@ -68,10 +68,12 @@ class Outputs:
 class Ended:
     """The apply is over; nothing of it is open."""
 
+    kind: Literal["ended"] = "ended"
     apply: str
 
 
 Entry: TypeAlias = Begun | Intent | Result | Outputs | Ended
+_KINDS: Final = ("begun", "intent", "result", "outputs", "ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,56 +96,19 @@ class Recovered:
 
 def encode_entry(entry: Entry) -> bytes:
     """One record's bytes (one line of JSON without the line break)."""
-    match entry:
-        case Begun():
-            data: Data = {"kind": "begun", "apply": entry.apply, "plan": entry.plan, "time": entry.time, "lineage": entry.lineage}
-        case Intent():
-            data = {"kind": "intent", "apply": entry.apply, "id": entry.id, "operation": to_json(entry.operation)}
-        case Result():
-            data = {"kind": "result", "apply": entry.apply, "id": entry.id, "address": entry.address, "forgotten": entry.forgotten}
-            data["record"] = encode_record(entry.record) if entry.record else None
-            data["error"] = entry.error
-        case Outputs():
-            items = {name: encode_output(item) for name, item in entry.outputs.items()}
-            data = {"kind": "outputs", "apply": entry.apply, "outputs": items}
-        case Ended():
-            data = {"kind": "ended", "apply": entry.apply}
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(encode(entry), separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def decode_entry(content: bytes, where: str) -> Entry:
     """The inverse of ``encode_entry``. Raises ``Damaged``."""
     try:
-        entry = _decoded(read_json(content), where)
-        check(entry, type(entry))
+        data = read_json(content)
+        if data["kind"] not in _KINDS:
+            raise Damaged(where, f"it holds a record of the unknown kind {data['kind']!r}")
+        entry: Entry = decode(Entry, data, complete=True)
         return entry
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
-
-
-def _decoded(data: Data, where: str) -> Entry:
-    match data["kind"]:
-        case "begun":
-            return Begun(apply=data["apply"], plan=data["plan"], time=data["time"], lineage=data["lineage"])
-        case "intent":
-            return Intent(apply=data["apply"], id=data["id"], operation=from_json(data["operation"]))
-        case "result":
-            record = decode_record(data["record"]) if data["record"] else None
-            return Result(
-                apply=data["apply"],
-                id=data["id"],
-                address=data["address"],
-                record=record,
-                forgotten=data["forgotten"],
-                error=data["error"],
-            )
-        case "outputs":
-            items = {key: decode_output(item) for key, item in data["outputs"].items()}
-            return Outputs(apply=data["apply"], outputs=items)
-        case "ended":
-            return Ended(apply=data["apply"])
-        case other:
-            raise Damaged(where, f"it holds a record of the unknown kind {other!r}")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated, TypeAlias
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.records import UNSTORED, Form, decode, encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal
 from flareiac.sdk.maintenance import Duty
-from flareiac.sdk.references import Resolved
+from flareiac.sdk.references import StoredReferences
 
 CHANGING = frozenset({Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET})
 """The actions that count as changes."""
@@ -111,6 +113,22 @@ class PlannedDuty:
     duty: Duty
 
 
+def _encode_planned_duty(item: PlannedDuty) -> Data:
+    return {"address": item.address, **encode(item.duty)}
+
+
+def _decode_planned_duty(data: Data) -> PlannedDuty:
+    duty = dict(data)
+    address = duty.pop("address")
+    if not isinstance(address, str):
+        raise TypeError(f"expected an address, found {address!r:.60}")
+    return PlannedDuty(address=address, duty=decode(Duty, duty, complete=True))
+
+
+StoredPlannedDuty: TypeAlias = Annotated[PlannedDuty, Form(_encode_planned_duty, _decode_planned_duty)]
+"""In JSON one object: the duty with its address."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputChange:
     """One output before and after; ``after`` may be UNKNOWN."""
@@ -126,22 +144,22 @@ class Plan:
     lineage: str
     serial: int
     workspace: str
-    time: float
+    time: Seconds
     configuration: str
     destroy: bool
     targeted: bool
     upkeep_only: bool
     """Whether changes were left out: it knows due maintenance alone."""
     resources: tuple[PlannedResource, ...]
-    references: Mapping[str, Resolved]
+    references: StoredReferences
     operations: tuple[Operation, ...]
-    duties: tuple[PlannedDuty, ...] = ()
+    duties: tuple[StoredPlannedDuty, ...] = ()
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
-    variables: Mapping[str, Data] = field(default_factory=dict)
-    bound: tuple[BoundPlace, ...] = ()
+    variables: Attributes = field(default_factory=dict)
+    bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """What its configuration names that is another place once the root module is elsewhere."""
-    made_in: str = ""
+    made_in: str = field(default="", metadata=UNSTORED)
     """The folder of the root module; told only of a plan with bound places."""
 
     @property

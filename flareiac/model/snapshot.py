@@ -5,11 +5,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Annotated, TypeAlias
 
-from flareiac.kernel.data import Attributes, Data, digest, from_json, read_json, to_json
+from flareiac.kernel.data import Attributes, Data, digest, read_json
+from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.shape import check
 from flareiac.sdk.provider import Recorded
 from flareiac.sdk.state import Damaged
 
@@ -30,16 +31,16 @@ class ResourceRecord:
     address: str
     type: str
     provider: str
+    schema_version: int = 1
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     dependencies: tuple[str, ...] = ()
     protected: bool = False
-    schema_version: int = 1
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations it referred to, by address: what it takes to reach it when its block is gone."""
-    upkeep: Mapping[str, Attributes] = field(default_factory=dict)
+    upkeep: Mapping[str, Attributes] = field(default_factory=dict, metadata=SPARSE)
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
-    user: "ResourceRecord | None" = None
+    user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
     """What used it last and has left the state: what it would need to go on is still held (see ``sdk.provider.ResourceType.kept_by``)."""
 
     @property
@@ -68,18 +69,31 @@ class ResourceRecord:
         return Recorded(attributes=self.attributes, identity=self.identity, schema_version=self.schema_version, user=user)
 
 
+def _encode_resources(resources: Mapping[str, ResourceRecord]) -> Data:
+    return [encode(resources[address]) for address in sorted(resources)]
+
+
+def _decode_resources(data: Data) -> dict[str, ResourceRecord]:
+    records = [decode(ResourceRecord, item, complete=True) for item in data]
+    return {record.address: record for record in records}
+
+
+StoredResources: TypeAlias = Annotated[Mapping[str, ResourceRecord], Form(_encode_resources, _decode_resources)]
+"""In JSON a list, in the order of addresses."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """Everything recorded. ``serial`` grows with every write; ``lineage`` never changes."""
 
+    features: tuple[str, ...] = ()
     lineage: str
     serial: int = 0
-    resources: Mapping[str, ResourceRecord] = field(default_factory=dict)
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
-    features: tuple[str, ...] = ()
-    dropped: tuple[ResourceRecord, ...] = ()
+    resources: StoredResources = field(default_factory=dict)
+    dropped: tuple[ResourceRecord, ...] = field(default=(), metadata=SPARSE)
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
-    sealed: bool = field(default=True, compare=False)
+    sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
@@ -112,64 +126,10 @@ def new_snapshot() -> Snapshot:
     return Snapshot(lineage=str(uuid.uuid4()))
 
 
-def encode_record(record: ResourceRecord) -> Data:
-    """One record as JSON data."""
-    return {
-        "address": record.address,
-        "type": record.type,
-        "provider": record.provider,
-        "schema_version": record.schema_version,
-        "attributes": to_json(record.attributes),
-        "identity": to_json(record.identity),
-        "dependencies": list(record.dependencies),
-        "protected": record.protected,
-        "resolved": to_json(dict(record.resolved)),
-        **({"upkeep": to_json(dict(record.upkeep))} if record.upkeep else {}),
-        **({"user": encode_record(record.user)} if record.user is not None else {}),
-    }
-
-
-def decode_record(data: Data) -> ResourceRecord:
-    """The inverse of ``encode_record``. Raises KeyError, TypeError or ValueError for what is no record."""
-    return ResourceRecord(
-        address=_text(data["address"]),
-        type=_text(data["type"]),
-        provider=_text(data["provider"]),
-        schema_version=int(data["schema_version"]),
-        attributes=_mapping(from_json(data["attributes"])),
-        identity=_mapping(from_json(data["identity"])),
-        dependencies=tuple(map(_text, data["dependencies"])),
-        protected=bool(data["protected"]),
-        resolved={key: _mapping(value) for key, value in _mapping(from_json(data["resolved"])).items()},
-        upkeep={key: _mapping(value) for key, value in _mapping(from_json(data.get("upkeep", {}))).items()},
-        user=decode_record(data["user"]) if data.get("user") is not None else None,
-    )
-
-
-def encode_output(output: OutputValue) -> dict[str, Data]:
-    """An output as plain data; its type is left out where it is not known."""
-    told = {"type": output.type} if output.type is not None else {}
-    return {"value": to_json(output.value), "sensitive": output.sensitive, **told}
-
-
-def decode_output(data: Data) -> OutputValue:
-    """The inverse of ``encode_output``. Early versions recorded no types."""
-    output = OutputValue(value=from_json(data["value"]), sensitive=bool(data["sensitive"]), type=data.get("type"))
-    check(output, OutputValue)
-    return output
-
-
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot's bytes; equal snapshots have equal bytes."""
-    document: dict[str, Data] = {
-        "format_version": FORMAT_VERSION,
-        "features": list(snapshot.features),
-        "lineage": snapshot.lineage,
-        "serial": snapshot.serial,
-        "outputs": {name: encode_output(output) for name, output in sorted(snapshot.outputs.items())},
-        "resources": [encode_record(snapshot.resources[address]) for address in sorted(snapshot.resources)],
-        **({"dropped": [encode_record(record) for record in snapshot.dropped]} if snapshot.dropped else {}),
-    }
+    ordered = replace(snapshot, outputs=dict(sorted(snapshot.outputs.items())))
+    document: dict[str, Data] = {"format_version": FORMAT_VERSION, **encode(ordered)}
     document["digest"] = digest(document)
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
@@ -187,27 +147,7 @@ def decode_snapshot(content: bytes, where: str) -> Snapshot:
         sealed = "digest" in document  # early versions wrote none
         if sealed and document.pop("digest") != digest(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was edited, or damaged", _EDITED)
-        records = [decode_record(item) for item in document["resources"]]
-        return Snapshot(
-            lineage=_text(document["lineage"]),
-            serial=int(document["serial"]),
-            sealed=sealed,
-            features=tuple(document["features"]),
-            resources={record.address: record for record in records},
-            dropped=tuple(map(decode_record, document.get("dropped", ()))),
-            outputs={name: decode_output(item) for name, item in _mapping(document["outputs"]).items()},
-        )
+        del document["format_version"]
+        return replace(decode(Snapshot, document, complete=True), sealed=sealed)
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC state")) from problem
-
-
-def _text(value: Data) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, found {value!r}")
-    return value
-
-
-def _mapping(value: Data) -> Attributes:
-    if not isinstance(value, dict):
-        raise TypeError(f"expected an object, found {value!r}")
-    return value

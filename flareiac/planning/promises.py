@@ -1,9 +1,9 @@
 """What every planner promises, checked: a broken promise is the provider's bug and is reported as one."""
 
 from flareiac.kernel import codes
-from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.sdk.changes import ABSENT, Action, Proposal
+from flareiac.sdk.changes import Action, Proposal
 from flareiac.sdk.provider import PlanRequest, ResourceType
 
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}

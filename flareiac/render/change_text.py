@@ -1,11 +1,11 @@
 """One changed attribute as lines: its sign, old -> new, where the difference comes from, and what the change does."""
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
 from flareiac.render.redaction import REDACTED, Pattern, hide, hides
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import aligned, assignment, inline, is_text_block, printable, text_difference
-from flareiac.sdk.changes import Absent, AttributeChange, Origin
+from flareiac.sdk.changes import AttributeChange, Origin
 
 _TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}
 

@@ -1,13 +1,13 @@
 """The report of ``drift``, for people and for machines."""
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.render.json_values import plain
 from flareiac.render.redaction import REDACTED
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline, printable
-from flareiac.sdk.changes import Absent, AttributeChange
+from flareiac.sdk.changes import AttributeChange
 
 FORMAT_VERSION = "1.0"
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from flareiac.kernel.addresses import Address, parse_address
-from flareiac.kernel.data import Data, Reference, Unknown
+from flareiac.kernel.data import Absent, Data, Reference, Unknown
 from flareiac.kernel.paths import Path
 from flareiac.render.redaction import Pattern, Redacted
-from flareiac.sdk.changes import Absent
 
 TERRAFORM_VERSION = "1.11.4"
 """The version whose formats these are; readers of them check it."""

@@ -8,7 +8,8 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
-from flareiac.kernel.data import Attributes, Data, references
+from flareiac.kernel.data import ABSENT, Attributes, Data, references
+from flareiac.kernel.records import encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedDuty, PlannedResource
 from flareiac.render.counts import counts
@@ -25,8 +26,7 @@ from flareiac.render.json_values import (
     unknown_mask,
 )
 from flareiac.render.redaction import REDACTED, Pattern, Schemas, hide, hide_attributes, hides, sensitive_in, sensitive_paths
-from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Origin
-from flareiac.sdk.maintenance import encode_work
+from flareiac.sdk.changes import Action, AttributeChange, Origin
 
 FORMAT_VERSION = "1.0"
 """Of what stands under ``flareiac``."""
@@ -343,5 +343,5 @@ def duty_json(item: PlannedDuty) -> dict[str, Data]:
         "forecast": dict(duty.forecast),
         "held": list(duty.held),
         "performer": duty.performer.address if duty.performer is not None else None,
-        "work": None if duty.work is None else encode_work(duty.work),
+        "work": None if duty.work is None else encode(duty.work),
     }

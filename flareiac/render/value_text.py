@@ -5,10 +5,9 @@ import json
 import re
 from collections.abc import Mapping
 
-from flareiac.kernel.data import Data, Reference, Unknown
+from flareiac.kernel.data import Absent, Data, Reference, Unknown
 from flareiac.render.redaction import Redacted
 from flareiac.render.style import Tone
-from flareiac.sdk.changes import Absent
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -10,6 +10,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.paths import Path
+from flareiac.kernel.records import SPARSE, UNSTORED
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
@@ -21,16 +22,6 @@ class Origin(StrEnum):
     DRIFT = "drift"
     BOTH = "both"
     DEFAULT = "default"
-
-
-class Absent:
-    """The value of an attribute that is not there (None is a value)."""
-
-    def __repr__(self) -> str:
-        return "(absent)"
-
-
-ABSENT = Absent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +167,7 @@ class Disturbance:
     relation: Relation
     reaction: Reaction
     reason: str
-    tolerance: str = ""
+    tolerance: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +193,6 @@ class Proposal:
     fingerprint: Data = None
     payload: Data = None
     diagnostics: tuple[Diagnostic, ...] = ()
-    keeps: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     unproven: str = ""
-    at_rest: bool = False
+    at_rest: bool = field(default=False, metadata=UNSTORED)

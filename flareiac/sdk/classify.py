@@ -3,9 +3,9 @@
 Pure. Only declared (desired) attributes count: a value that only the world has is never a change.
 """
 
-from flareiac.kernel.data import UNKNOWN, Attributes, Data
+from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Data
 from flareiac.kernel.paths import Path
-from flareiac.sdk.changes import ABSENT, AttributeChange, Origin
+from flareiac.sdk.changes import AttributeChange, Origin
 
 
 def classify(desired: Attributes, recorded: Attributes | None, observed: Attributes | None) -> tuple[AttributeChange, ...]:

@@ -6,10 +6,10 @@ A maintainer is pure: measuring is the driver's, time and holds are arguments.
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
-from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.sdk.references import References, Resolved
 
@@ -112,25 +112,6 @@ class DeleteRows:
 
 
 Work: TypeAlias = RewriteDataFiles | RewriteDeleteFiles | RewriteManifests | ExpireSnapshots | RemoveOrphans | DeleteRows
-KINDS: Mapping[str, type[Work]] = {
-    "rewrite_data_files": RewriteDataFiles,
-    "rewrite_delete_files": RewriteDeleteFiles,
-    "rewrite_manifests": RewriteManifests,
-    "expire_snapshots": ExpireSnapshots,
-    "remove_orphans": RemoveOrphans,
-    "delete_rows": DeleteRows,
-}
-
-
-def encode_work(work: Work) -> Data:
-    """Plain data that says the same."""
-    return asdict(work)
-
-
-def decode_work(data: Data) -> Work:
-    """The inverse of ``encode_work``. Raises KeyError or TypeError for what is none."""
-    fields: Attributes = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    return KINDS[data["kind"]](**fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +130,7 @@ class Duty:
     forecast: Mapping[str, int] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    performer: Reference | None = None
+    performer: StoredReference | None = None
     work: Work | None = None
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from flareiac.kernel.data import Attributes
+from flareiac.kernel.records import UNSTORED, Form, decode, encode
 from flareiac.sdk.lakehouse import TableHistory
 
 
@@ -19,8 +20,21 @@ class Resolved:
     type: str
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
-    history: TableHistory | None = None
+    history: TableHistory | None = field(default=None, metadata=UNSTORED)
 
 
 References: TypeAlias = Mapping[str, Resolved]
 """Every connection, declaration and managed resource that a resource refers to, directly or through others, by address."""
+
+
+def _encode_references(references: References) -> dict[str, Any]:
+    parts = {address: encode(item) for address, item in sorted(references.items())}
+    return {address: {name: part for name, part in item.items() if name != "address"} for address, item in parts.items()}
+
+
+def _decode_references(data: Any) -> References:
+    return {address: decode(Resolved, {**item, "address": address}, complete=True) for address, item in data.items()}
+
+
+StoredReferences: TypeAlias = Annotated[References, Form(_encode_references, _decode_references)]
+"""In JSON the address of each is its key alone."""

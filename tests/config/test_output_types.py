@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import decode, encode
 from flareiac.kernel.sources import Source
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.functions import functions
@@ -12,7 +13,6 @@ from flareiac.lang.parse import parse_expression
 from flareiac.lang.scope import Scope
 from flareiac.lang.values import cty_json, to_data
 from flareiac.model.desired import OutputValue
-from flareiac.model.snapshot import decode_output, encode_output
 from flareiac.render.output_text import outputs_json
 
 
@@ -34,12 +34,12 @@ def test_the_type_outlives_the_state(text: str, kind: object) -> None:
     assert expression is not None
     value = evaluate(expression, Scope(functions=functions(Path())), diagnostics)
     output = OutputValue(value=to_data(value), type=cty_json(value.type))
-    kept = decode_output(encode_output(output))
+    kept = decode(OutputValue, encode(output), complete=True)
     assert outputs_json({"o": kept})["o"]["type"] == kind
     assert kept == output
 
 
 def test_a_state_without_types_stays_readable() -> None:
-    old = decode_output({"value": ["a"], "sensitive": False})
+    old = decode(OutputValue, {"value": ["a"], "sensitive": False}, complete=True)
     assert outputs_json({"o": old})["o"]["type"] == ["tuple", ["string"]]
     assert old == OutputValue(value=["a"], type=["set", "string"])  # a type alone is no change of an output

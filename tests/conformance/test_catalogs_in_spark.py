@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import (
     DeleteRows,
@@ -21,7 +22,6 @@ from flareiac.sdk.maintenance import (
     RewriteDeleteFiles,
     RewriteManifests,
     Work,
-    encode_work,
 )
 from flareiac.sdk.secrets import resolve
 from flareiac_spark.control import Maintain
@@ -137,9 +137,7 @@ class Kept:
         self.location = str(self.table.location())
 
     def maintain(self, work: Work) -> dict[str, Any]:
-        asked = Maintain(
-            key=str(uuid4()), identifier=self.identifier, uuid=str(self.table.uuid().toString()), task=cast("Any", encode_work(work))
-        )
+        asked = Maintain(key=str(uuid4()), identifier=self.identifier, uuid=str(self.table.uuid().toString()), task=encode(work))
         log = logging.getLogger("tests")
         return dict(maintain(lambda: self.spark, asked, TableLocks(), lambda _seconds: None, log).result)
 

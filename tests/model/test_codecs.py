@@ -9,28 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
+from flareiac.kernel.data import ABSENT, UNKNOWN, Data, Reference, to_json
 from flareiac.kernel.diagnostics import warning
+from flareiac.kernel.records import decode
 from flareiac.kernel.sources import Position, Span
 from flareiac.model.desired import OutputValue
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Result, decode_entry, encode_entry, replay
 from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import decode_plan, encode_plan
-from flareiac.model.shape import check
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot
-from flareiac.sdk.changes import (
-    ABSENT,
-    Action,
-    AttributeChange,
-    Blocker,
-    Disturbance,
-    Effect,
-    Origin,
-    Proposal,
-    Reaction,
-    Relation,
-    Step,
-)
+from flareiac.sdk.changes import Action, AttributeChange, Blocker, Disturbance, Effect, Origin, Proposal, Reaction, Relation, Step
+from flareiac.sdk.provider import Recorded
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.state import Damaged
 
@@ -206,9 +195,9 @@ def decode_plan_here(content: bytes, where: str) -> Plan:
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_damage(content: bytes) -> None:
-    for decode in (decode_plan_here, decode_snapshot, decode_entry):
+    for read in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
-            decode(content, "here")
+            read(content, "here")
 
 
 @given(SNAPSHOT, st.data(), JSON)
@@ -236,9 +225,9 @@ def test_a_mutated_plan_is_damaged(plan: Plan, choices: st.DataObject, junk: Any
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"format_version": 1e999, "kind": NaN}'])
 def test_hostile_json_is_damage(content: bytes) -> None:
-    for decode in (decode_plan_here, decode_snapshot, decode_entry):
+    for read in (decode_plan_here, decode_snapshot, decode_entry):
         with pytest.raises(Damaged):
-            decode(content, "here")
+            read(content, "here")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
@@ -262,4 +251,4 @@ def test_what_is_nested_deeper_than_anything_that_was_written_is_damage() -> Non
 def test_a_leaf_is_not_a_whole_body(value: Data) -> None:
     """A record of another kind does not pass for a mapping only because it is a record."""
     with pytest.raises(TypeError):
-        check(value, Attributes | None)
+        decode(Recorded, {"attributes": to_json(value)})

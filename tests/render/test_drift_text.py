@@ -2,10 +2,10 @@
 
 import json
 
-from flareiac.kernel.data import UNKNOWN
+from flareiac.kernel.data import ABSENT, UNKNOWN
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.render.drift import drift_json, drift_text
-from flareiac.sdk.changes import ABSENT, Origin
+from flareiac.sdk.changes import Origin
 from tests.render.plans import change, secret
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import UNKNOWN, Reference
+from flareiac.kernel.data import ABSENT, UNKNOWN, Reference
 from flareiac.kernel.diagnostics import error
 from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import OutputChange, Plan
 from flareiac.render.plan_text import plan_text
-from flareiac.sdk.changes import ABSENT, Action, Blocker, Effect, Origin, Step
+from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Step
 from flareiac.sdk.schema import Attribute, Block
 from tests.render.plans import change, plan, resource, secret
 

@@ -33,8 +33,8 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlDirectory
 
 
 def put_lease(control: ControlDirectory, found: Lease) -> None:
+    from flareiac.kernel.records import encode
     from flareiac_spark.control.atomic_files import write_json
-    from flareiac_spark.control.records import encode
 
     write_json(control.path / "lease.json", encode(found))
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.sdk.changes import ABSENT, Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
+from flareiac.kernel.data import ABSENT, Attributes, Data, Reference
+from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.provider import PlanRequest, Present, Recorded
 from flareiac_iceberg import codes

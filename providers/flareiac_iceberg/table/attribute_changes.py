@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.kernel.paths import render_path
-from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
+from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, Column, PartitionField, SortField, TableSpec, layout_of, type_at
 from flareiac_iceberg.format.types import render

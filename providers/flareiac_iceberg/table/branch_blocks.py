@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.changes import ABSENT, AttributeChange, Effect, Origin
+from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import MAIN

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from flareiac_spark.control.records import named
+from flareiac.kernel.records import named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

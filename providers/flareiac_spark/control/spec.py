@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from flareiac_spark.control.records import Mismatch, decode, encode, named
+from flareiac.kernel.records import Mismatch, decode, encode, named
 from flareiac_spark.control.trouble import ControlError, Trouble
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.host import Host
-from flareiac_spark.control.records import named
+from flareiac.kernel.records import named
 
 ASKED_TO_STOP: Final = "asked to stop"
 """Why an application ended that was told to."""

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from logging import Logger
 from typing import Any, Final, TypeAlias, assert_never
 
+from flareiac.kernel.records import decode
 from flareiac.sdk.maintenance import (
     DeleteRows,
     ExpireSnapshots,
@@ -18,7 +19,6 @@ from flareiac.sdk.maintenance import (
     RewriteDeleteFiles,
     RewriteManifests,
     Work,
-    decode_work,
 )
 from flareiac_spark.control import Maintain, Maintained
 from flareiac_spark.driver import kill_points, tables
@@ -54,7 +54,8 @@ class TableLocks:
 
 def maintain(new_session: Callable[[], Any], work: Maintain, locks: TableLocks, pause: Pause, log: Logger) -> Maintained:
     """Does the work, or finds it done. Raises ``Refusal``, and what Spark and Iceberg raise."""
-    task, shown = decode_work(dict(work.task)), ".".join(work.identifier)
+    task: Work = decode(Work, dict(work.task))
+    shown = ".".join(work.identifier)
     with locks.alone(work.uuid):
         log.info("%s of %s begins (%s)", task.kind, shown, work.key)
         session = new_session()

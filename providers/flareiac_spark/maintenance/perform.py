@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from flareiac.kernel.data import Reference, digest
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.maintenance import Performed, PerformRequest, encode_work
+from flareiac.kernel.records import encode
+from flareiac.sdk.maintenance import Performed, PerformRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
 from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result
@@ -115,7 +116,7 @@ def _was_stopped(control: ControlDirectory) -> bool:
 
 
 def _operation(request: PerformRequest) -> Operation:
-    task: Any = encode_work(request.work)
+    task: Any = encode(request.work)
     identifier, uuid = _table(request)
     work = Maintain(key=request.key, identifier=identifier, uuid=uuid, task=task)
     return Operation(id=f"{UPKEEP}{digest([request.key, uuid, task['kind']])[:40]}", work=work)

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, decode_work, encode_work
+from flareiac.sdk.maintenance import Duty, Hold, Neighbour, RemoveOrphans, RewriteDataFiles, Work
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, declared, duties, measured
@@ -161,7 +162,7 @@ def test_what_nobody_knows_stops_everything_that_removes(written: Lake) -> None:
 def test_work_and_forecast_are_plain(written: Lake) -> None:
     duty = duties(written, COMPACTION)["compaction"]
     assert duty.work is not None
-    assert decode_work(encode_work(duty.work)) == duty.work
+    assert decode(Work, encode(duty.work)) == duty.work
     assert all(isinstance(number, int) for number in duty.forecast.values())
 
 

@@ -76,7 +76,7 @@ Do = Callable[[Duty], Judgement]
 @pytest.fixture
 def do(shared: Lake, spark: Any) -> Iterator[Do]:
     """Carries out a duty of the table n.t as the application would, and judges the result."""
-    from flareiac.sdk.maintenance import encode_work
+    from flareiac.kernel.records import encode
     from flareiac_spark.control import Maintain
     from flareiac_spark.driver.maintenance import TableLocks, maintain
 
@@ -88,7 +88,7 @@ def do(shared: Lake, spark: Any) -> Iterator[Do]:
             key=duty.id,
             identifier=("lake", "n", "t"),
             uuid=str(table.metadata.table_uuid),
-            task=encode_work(duty.work),
+            task=encode(duty.work),
         )
         done = maintain(lambda: spark, asked, TableLocks(), lambda _seconds: None, logging.getLogger("forecasts"))
         return TableMaintainer().judge(duty, done.result)

@@ -1,0 +1,252 @@
+"""Records as JSON and back: one strict codec, driven by the records' own types. Pure.
+
+A field's JSON name is its own, or the one that ``named`` gives where Python reserves the word. A union of records is told apart by the
+``kind`` field of its members (``Literal``). A type whose JSON is not made of its parts is annotated with a ``Form``. Unknown fields are
+refused: a reader that skips part of a job would run another job. Imports the standard library alone: it travels to clusters as a file.
+"""
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import cache, partial
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+
+R = TypeVar("R")
+Metadata: TypeAlias = Mapping[str, Any]
+
+UNSTORED: Final[Metadata] = {"unstored": True}
+"""Metadata of a field that lives in memory alone; it has a default."""
+SPARSE: Final[Metadata] = {"sparse": True}
+"""Metadata of a field that is left out while it is empty; its default is empty."""
+
+
+def named(json_name: str) -> Metadata:
+    """Metadata of a field that has another name in JSON."""
+    return {"json": json_name}
+
+
+class Form(NamedTuple):
+    """How values of an annotated type are written, and read again; ``decode`` raises ``ValueError`` or ``TypeError`` for anything else."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+class Mismatch(ValueError):
+    """The data does not fit the record: ``path`` says where, ``why`` what is wrong there."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path} {why}")
+        self.path, self.why = path, why
+
+    def within(self, outer: str) -> "Mismatch":
+        """The same, seen from what holds the part."""
+        return type(self)(f"{outer}{self.path}", self.why)
+
+
+class MissingField(Mismatch):
+    """A field that must be there is not."""
+
+
+def encode(value: Any) -> Any:
+    """A record as JSON's own types."""
+    kind: Any = type(value)
+    return _encoder(kind)(value)
+
+
+@overload
+def decode(kind: type[R], data: Any, where: str = ..., *, complete: bool = ...) -> R: ...
+@overload
+def decode(kind: types.UnionType, data: Any, where: str = ..., *, complete: bool = ...) -> Any: ...
+def decode(kind: Any, data: Any, where: str = "", *, complete: bool = False) -> Any:
+    """The record (or member of a union of records) that JSON data spells. Raises ``Mismatch``, and what a ``Form`` raises.
+
+    ``complete``: a field may be missing only where it is sparse; otherwise wherever it has a default, as in what an older version wrote.
+    """
+    try:
+        return _decoder(kind, complete)(data)
+    except Mismatch as mismatch:
+        raise mismatch.within(where or getattr(kind, "__name__", "")) from None
+
+
+class _Field(NamedTuple):
+    name: str
+    json_name: str
+    sparse: bool
+    required: bool
+    kind: Any
+
+
+@cache
+def _fields(record: Any) -> Mapping[str, _Field]:
+    """The stored fields of a record, by their JSON names."""
+    hints, found = get_type_hints(record, include_extras=True), dict[str, _Field]()
+    for field in dataclasses.fields(record):
+        if not field.metadata.get("unstored"):
+            name = field.metadata.get("json", field.name)
+            required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            found[name] = _Field(field.name, name, field.metadata.get("sparse", False), required, hints[field.name])
+    return found
+
+
+@cache
+def _encoder(kind: Any) -> Callable[[Any], Any]:
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        form: Form = parts[1]
+        return form.encode
+    if origin in (Union, types.UnionType):
+        rest = [part for part in parts if part is not types.NoneType]
+        return partial(_encode_optional, _encoder(rest[0]) if len(rest) == 1 else _encode_plain)
+    if origin is tuple:
+        return partial(_encode_items, _encoder(parts[0]))
+    if origin is not None and origin is not Literal and issubclass(origin, Mapping):
+        return partial(_encode_values, _encoder(parts[1]))
+    return partial(_encode_record, kind) if dataclasses.is_dataclass(kind) else _encode_plain
+
+
+def _encode_optional(inner: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else inner(value)
+
+
+def _encode_items(inner: Callable[[Any], Any], value: Any) -> list[Any]:
+    return [inner(item) for item in value]
+
+
+def _encode_values(inner: Callable[[Any], Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: inner(item) for key, item in value.items()}
+
+
+def _encode_record(record: Any, value: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for field, encoder in _field_encoders(record):
+        part = getattr(value, field.name)
+        if part or not field.sparse:
+            data[field.json_name] = encoder(part)
+    return data
+
+
+@cache
+def _field_encoders(record: Any) -> tuple[tuple[_Field, Callable[[Any], Any]], ...]:
+    return tuple((field, _encoder(field.kind)) for field in _fields(record).values())
+
+
+def _encode_plain(value: Any) -> Any:
+    """A value whose type says nothing of its parts: the value itself does."""
+    if dataclasses.is_dataclass(value):
+        return _encode_record(type(value), value)
+    if isinstance(value, Mapping):
+        return _encode_values(_encode_plain, value)
+    if isinstance(value, list | tuple):
+        return _encode_items(_encode_plain, value)
+    return value.value if isinstance(value, Enum) else value
+
+
+@cache
+def _decoder(kind: Any, complete: bool) -> Callable[[Any], Any]:
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        form: Form = parts[1]
+        return form.decode
+    if kind is Any:
+        return _as_it_is
+    if origin in (Union, types.UnionType):
+        return _union_decoder(parts, complete)
+    if origin is Literal:
+        return partial(_decode_literal, parts)
+    if origin is tuple:
+        return partial(_decode_items, _decoder(parts[0], complete))
+    if origin is not None and issubclass(origin, Mapping):
+        return partial(_decode_values, _decoder(parts[1], complete))
+    if dataclasses.is_dataclass(kind):
+        return partial(_decode_record, kind, complete)
+    return partial(_decode_enum, kind) if issubclass(kind, Enum) else partial(_decode_leaf, (kind,))
+
+
+def _as_it_is(data: Any) -> Any:
+    return data
+
+
+def _union_decoder(parts: tuple[Any, ...], complete: bool) -> Callable[[Any], Any]:
+    rest = tuple(part for part in parts if part is not types.NoneType)
+    if len(rest) == 1:
+        inner: Callable[[Any], Any] = _decoder(rest[0], complete)
+    elif dataclasses.is_dataclass(rest[0]):
+        kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
+        inner = partial(_decode_member, kinds, complete)
+    else:
+        inner = partial(_decode_leaf, rest)
+    return inner if len(rest) == len(parts) else partial(_encode_optional, inner)
+
+
+def _decode_member(kinds: Mapping[str, type], complete: bool, data: Any) -> Any:
+    _expect(isinstance(data, dict), "an object", data)
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise Mismatch(".kind", f"is {kind!r}, which is not known")
+    return _decoder(kinds[kind], complete)(data)
+
+
+def _decode_literal(allowed: tuple[Any, ...], data: Any) -> Any:
+    if data in allowed:
+        return data
+    raise Mismatch("", f"is {data!r}, expected one of {', '.join(map(repr, allowed))}")
+
+
+def _decode_items(inner: Callable[[Any], Any], data: Any) -> tuple[Any, ...]:
+    _expect(isinstance(data, list), "a list", data)
+    found = []
+    for at, item in enumerate(data):
+        try:
+            found.append(inner(item))
+        except Mismatch as mismatch:
+            raise mismatch.within(f"[{at}]") from None
+    return tuple(found)
+
+
+def _decode_values(inner: Callable[[Any], Any], data: Any) -> dict[str, Any]:
+    _expect(isinstance(data, dict), "an object", data)
+    found = {}
+    for key, item in data.items():
+        try:
+            found[key] = inner(item)
+        except Mismatch as mismatch:
+            raise mismatch.within(f".{key}") from None
+    return found
+
+
+def _decode_record(record: Any, complete: bool, data: Any) -> Any:
+    _expect(isinstance(data, dict), "an object", data)
+    fields, values = _fields(record), {}
+    for name in data:
+        if name not in fields:
+            raise Mismatch(f".{name}", "is not known")
+    for field in fields.values():
+        if field.json_name in data:
+            try:
+                values[field.name] = _decoder(field.kind, complete)(data[field.json_name])
+            except Mismatch as mismatch:
+                raise mismatch.within(f".{field.json_name}") from None
+        elif field.required or (complete and not field.sparse):
+            raise MissingField(f".{field.json_name}", "is missing")
+    return record(**values)
+
+
+def _decode_enum(kind: type[Enum], data: Any) -> Enum:
+    try:
+        return kind(data)
+    except (ValueError, TypeError):
+        raise Mismatch("", f"is {data!r:.60}, expected one of {', '.join(repr(item.value) for item in kind)}") from None
+
+
+def _decode_leaf(kinds: tuple[type, ...], data: Any) -> Any:
+    names = " or ".join(kind.__name__ for kind in kinds)
+    accepted = (*kinds, int) if float in kinds else kinds
+    _expect(isinstance(data, accepted) and (bool in kinds or not isinstance(data, bool)), f"a value of type {names}", data)
+    return data
+
+
+def _expect(fits: bool, what: str, data: Any) -> None:
+    if not fits:
+        raise Mismatch("", f"is {data!r:.60}, expected {what}")
