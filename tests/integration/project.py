@@ -69,6 +69,41 @@ def rides(name: str, job: bool = True) -> str:
     return (RIDES + (RIDES_JOB if job else "")).replace("@", name)
 
 
+def streaming(name: str, columns: dict[str, str], sql: str, *, source: str = "rides", job: str = "", output: str = "") -> str:
+    """A table, a checkpoint and a job of one name: one query over the stream ``source`` writes the table.
+
+    ``job`` and ``output`` are further lines of the two blocks.
+    """
+    declared = "\n".join(f'  column "{column}" {{ type = "{kind}" }}' for column, kind in columns.items())
+    return f"""
+table "{name}" {{
+  catalog   = catalog.lake
+  namespace = "demo"
+{declared}
+}}
+checkpoint "{name}" {{}}
+job "{name}" {{
+  checkpoint = checkpoint.{name}
+  trigger    = {{ processing_time = "200ms" }}
+  {job}
+  input "{source}" {{ stream = stream.{source} }}
+  step "result" {{ sql = "{sql}" }}
+  output "{name}" {{
+    table = table.{name}
+    {output}
+  }}
+}}
+"""
+
+
+COUNTS = streaming(
+    "counts",
+    {"city": "string", "rides": "long"},
+    "SELECT city, count(*) AS rides FROM rides GROUP BY city",
+    output='mode = "complete"',
+)
+
+
 class Project:
     """``root`` holds the declaration and everything that it makes."""
 

@@ -5,51 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import Project, rides
+from tests.integration.project import Project, rides, streaming
 
 pytestmark = pytest.mark.jvm
 
-COUNTS = """
-table "@" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "city"  { type = "string" }
-  column "rides" { type = "long" }
-}
-stream "@" {
-  table { table = table.first }
-}
-checkpoint "@" {}
-job "@" {
-  checkpoint = checkpoint.@
-  trigger    = { processing_time = "200ms" }
-  input "source" { stream = stream.@ }
-  step "counted" { sql = "SELECT city, count(*) AS rides FROM source GROUP BY city" }
-  output "@" {
-    table = table.@
-    mode  = "complete"
-  }
-}
-"""
-COPY = """
-table "@" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id"   { type = "long" }
-  column "city" { type = "string" }
-}
-stream "@" {
-  table { table = table.first }
-}
-checkpoint "@" {}
-job "@" {
-  checkpoint = checkpoint.@
-  trigger    = { processing_time = "200ms" }
-  input "source" { stream = stream.@ }
-  step "copied" { sql = "SELECT id, city FROM source" }
-  output "@" { table = table.@ }
-}
-"""
+
+def from_first(name: str, columns: dict[str, str], query: str, output: str = "") -> str:
+    """A job over a stream of what job.first writes."""
+    stream = f'stream "{name}" {{\n  table {{ table = table.first }}\n}}'
+    return stream + streaming(name, columns, f"SELECT {query}", source=name, output=output)
+
+
+COUNTS = from_first(
+    "counts",
+    {"city": "string", "rides": "long"},
+    "city, count(*) AS rides FROM counts GROUP BY city",
+    output='mode = "complete"',
+)
+COPY = from_first("copy", {"id": "long", "city": "string"}, "id, city FROM copy")
 RAISED = "generation = 2"
 
 
@@ -88,11 +61,11 @@ def test_files_go_on_in_a_new_generation(project: Project) -> None:
 
 def test_tables_go_on_in_a_new_generation(project: Project) -> None:
     """A table's position is a snapshot, which any query can begin at."""
-    project.write(copy=COPY.replace("@", "copy"))
+    project.write(copy=COPY)
     project.apply()
     project.expect_rides("copy")
     renew(project, "copy", 2)
-    project.edit("copy", ("SELECT id, city FROM source", "SELECT id, lower(city) AS city FROM source WHERE id >= 0"))
+    project.edit("copy", ("SELECT id, city FROM copy", "SELECT id, lower(city) AS city FROM copy WHERE id >= 0"))
     project.land(5)
     project.apply()
     project.land(5)
@@ -111,7 +84,7 @@ def expected(project: Project, since: int = 0) -> dict[str, int]:
 
 def test_state_is_left_behind_and_the_position_is_not(project: Project) -> None:
     """Plan says so; ``earliest`` builds it again."""
-    project.write(counts=COUNTS.replace("@", "counts"))
+    project.write(counts=COUNTS)
     project.apply()
     project.until(lambda: counts(project, "counts") == expected(project), "the counts")
     renew(project, "counts", 2)

@@ -7,32 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import Project
+from tests.integration.project import Project, streaming
 from tests.support.command_line import flareiac
 
 pytestmark = pytest.mark.jvm
 
-MERGED = """
-table "kept" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id"   { type = "long" }
-  column "fare" { type = "string" }
-}
-checkpoint "kept" {}
-job "kept" {
-  checkpoint = checkpoint.kept
-  trigger    = { processing_time = "200ms" }
-  restart    = { backoff = "1s" }
-  input "rides" { stream = stream.rides }
-  step "clean" { sql = "SELECT id % 10 AS id, max(id) AS at, max_by(fare, id) AS fare FROM rides GROUP BY 1" }
-  output "kept" {
-    table = table.kept
-    mode  = "merge"
-    merge = { on = ["id"], latest_by = "at" }
-  }
-}
-"""
+MERGED = streaming(
+    "kept",
+    {"id": "long", "fare": "string"},
+    "SELECT id % 10 AS id, max(id) AS at, max_by(fare, id) AS fare FROM rides GROUP BY 1",
+    job='restart = { backoff = "1s" }',
+    output="""mode  = "merge"
+    merge = { on = ["id"], latest_by = "at" }""",
+)
 SPLIT = """
 table "even" {
   catalog   = catalog.lake

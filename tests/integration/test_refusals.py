@@ -9,46 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import LAKE, Project, rides
+from tests.integration.project import COUNTS, LAKE, Project, rides, streaming
 
 pytestmark = pytest.mark.jvm
 
-COUNTS = """
-table "counts" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "city"  { type = "string" }
-  column "rides" { type = "long" }
-}
-checkpoint "counts" {}
-job "counts" {
-  checkpoint = checkpoint.counts
-  trigger    = { processing_time = "200ms" }
-  input "rides" { stream = stream.rides }
-  step "counted" { sql = "SELECT city, count(*) AS rides FROM rides GROUP BY city" }
-  output "counts" {
-    table = table.counts
-    mode  = "complete"
-  }
-}
-"""
-FARES = """
-table "fares" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id"   { type = "long" }
-  column "fare" { type = "int" }
-}
-checkpoint "fares" {}
-job "fares" {
-  checkpoint = checkpoint.fares
-  trigger    = { processing_time = "200ms" }
-  restart    = { max_failures = 0 }
-  input "rides" { stream = stream.rides }
-  step "cast" { sql = "SELECT id, CAST(fare AS INT) AS fare FROM rides" }
-  output "fares" { table = table.fares }
-}
-"""
+FARES = streaming(
+    "fares",
+    {"id": "long", "fare": "int"},
+    "SELECT id, CAST(fare AS INT) AS fare FROM rides",
+    job="restart = { max_failures = 0 }",
+)
 
 
 @pytest.fixture(scope="module")

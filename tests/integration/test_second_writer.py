@@ -7,31 +7,18 @@ from contextlib import contextmanager
 import pytest
 from pyiceberg.exceptions import CommitFailedException
 
-from tests.integration.project import Project
+from tests.integration.project import Project, streaming
 
 pytestmark = pytest.mark.jvm
 
-MERGED = """
-table "merged" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id"   { type = "long not null" }
-  column "city" { type = "string" }
-}
-checkpoint "merged" {}
-job "merged" {
-  checkpoint = checkpoint.merged
-  trigger    = { processing_time = "200ms" }
-  restart    = { backoff = "1s" }
-  input "rides" { stream = stream.rides }
-  step "clean" { sql = "SELECT id, city FROM rides" }
-  output "merged" {
-    table = table.merged
-    mode  = "merge"
-    merge = { on = ["id"] }
-  }
-}
-"""
+MERGED = streaming(
+    "merged",
+    {"id": "long not null", "city": "string"},
+    "SELECT id, city FROM rides",
+    job='restart = { backoff = "1s" }',
+    output="""mode  = "merge"
+    merge = { on = ["id"] }""",
+)
 
 
 @contextmanager

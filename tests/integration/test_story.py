@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.project import Project, rides
+from tests.integration.project import COUNTS, Project, rides
 
 pytestmark = pytest.mark.jvm
 
@@ -26,25 +26,6 @@ job "cities" {
   output "cities" {
     table = table.cities
     mode  = "overwrite"
-  }
-}
-"""
-COUNTS = """
-table "counts" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "city"  { type = "string" }
-  column "rides" { type = "long" }
-}
-checkpoint "counts" {}
-job "counts" {
-  checkpoint = checkpoint.counts
-  trigger    = { processing_time = "200ms" }
-  input "rides" { stream = stream.rides }
-  step "counted" { sql = "SELECT city, count(*) AS rides FROM rides GROUP BY city" }
-  output "counts" {
-    table = table.counts
-    mode  = "complete"
   }
 }
 """

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.integration.project import Project
+from tests.integration.project import Project, streaming
 
 pytestmark = pytest.mark.jvm
 
@@ -34,20 +34,7 @@ COPY = """
 stream "all" {
   table { table = table.rides }
 }
-table "copy" {
-  catalog   = catalog.lake
-  namespace = "demo"
-  column "id" { type = "long" }
-}
-checkpoint "copy" {}
-job "copy" {
-  checkpoint = checkpoint.copy
-  trigger    = { processing_time = "200ms" }
-  input "all" { stream = stream.all }
-  step "ids" { sql = "SELECT id FROM all" }
-  output "copy" { table = table.copy }
-}
-"""
+""" + streaming("copy", {"id": "long"}, "SELECT id FROM all", source="all")
 ZONES = """
 table "zones" {
   catalog   = catalog.lake
