@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from flareiac.app.bench import Bench
@@ -18,43 +17,16 @@ from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.provider import Kind, Project, Steer
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.engine.application import Applications
-from tests.iceberg.importing.shapes import catalog_of
+from tests.cli.stream_project import JOB, TABLES, apply_tables, commit, declare
 from tests.support.command_line import shell
 
-TABLES = """
-catalog "lake" {}
-engine "local" {}
-table "src" {
-  namespace = "n"
-  column "id" { type = "long" }
-}
-table "dst" {
-  namespace = "n"
-  column "id" { type = "long" }
-}
-stream "src" {
-  table { table = table.src }
-}
-checkpoint "r" {}
-"""
-JOB = """
-job "r" {
-  checkpoint = checkpoint.r
-  stopped    = true
-  input "src" { stream = stream.src }
-  step "s" { sql = "SELECT id FROM src" }
-  output "dst" { table = table.dst }
-}
-"""
+STOPPED = JOB.replace("stopped    = false", "stopped    = true")
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "main.flare.hcl").write_text(TABLES)
-    with shell(tmp_path) as commands:
-        made = commands.flareiac("apply", "-auto-approve")
-    assert made.code == 0, made.text
-    (tmp_path / "main.flare.hcl").write_text(TABLES + JOB)
+    apply_tables(tmp_path)
+    declare(tmp_path, TABLES + STOPPED)
     return tmp_path
 
 
@@ -91,15 +63,6 @@ def want(project: Path, lineage: str, state: Any) -> None:
     control.update_desired(lambda now: replace(now, jobs={"job.r": job}), lineage=lineage, workspace="default")
 
 
-def commit(project: Path, commits: int, expired: int) -> None:
-    catalog = catalog_of(project)
-    table = catalog.load_table("n.src")
-    for number in range(commits):
-        table.append(pa.table({"id": pa.array([number], pa.int64())}))
-    table.maintenance.expire_snapshots().by_ids([item.snapshot_id for item in table.snapshots()][:expired]).commit()
-    catalog.close()
-
-
 def refusal(project: Path, *words: str) -> str:
     """What a command says that must not start anything, in one line."""
     with shell(project) as commands:
@@ -120,7 +83,7 @@ def proved(project: Path, address: str, *, by_name: bool) -> None:
 @pytest.mark.parametrize("verb", ["start", "restart"])
 def test_rows_that_no_stream_can_read_stop_a_first_start_by_hand(project: Path, verb: str) -> None:
     record_job(project)
-    commit(project, 15, 8)
+    commit(project, 15, expired=8)
     said = refusal(project, verb, "job.r")
     assert "FIK150" in said
     assert "8 of 15 rows of table.src cannot be read as a stream" in said
@@ -129,7 +92,7 @@ def test_rows_that_no_stream_can_read_stop_a_first_start_by_hand(project: Path, 
 
 def test_an_engine_starts_only_what_may_start(project: Path) -> None:
     record_job(project)
-    commit(project, 15, 8)
+    commit(project, 15, expired=8)
     proved(project, "job.r", by_name=False)  # it is stopped, and stays so
     want(project, Bench(root=project).load_state().snapshot.lineage, state="running")
     assert "8 of 15 rows of table.src" in refusal(project, "start", "engine.local")
@@ -151,13 +114,13 @@ def test_a_damaged_checkpoint_stops_a_start_by_hand(project: Path) -> None:
 
 def test_what_a_plan_would_start_is_not_held_up(project: Path) -> None:
     record_job(project)
-    commit(project, 3, 0)
+    commit(project, 3)
     proved(project, "job.r", by_name=True)
 
 
 def test_nothing_is_asked_before_a_stop(project: Path) -> None:
     record_job(project)
-    commit(project, 15, 8)
+    commit(project, 15, expired=8)
     with shell(project) as commands:
         done = commands.flareiac("stop", "job.r")
     assert done.code == 0, done.text
@@ -165,8 +128,8 @@ def test_nothing_is_asked_before_a_stop(project: Path) -> None:
 
 def test_refusals_are_those_of_the_plan(project: Path) -> None:
     record_job(project)
-    commit(project, 15, 8)
-    (project / "main.flare.hcl").write_text((TABLES + JOB).replace("stopped    = true", "stopped    = false"))
+    commit(project, 15, expired=8)
+    declare(project, TABLES + JOB)
     with shell(project) as commands:
         plan = commands.flareiac("plan", "-json-into=plan.json")
     assert plan.code == 4, plan.text

@@ -51,13 +51,6 @@ stream "rides" {
 """
 
 
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    made = Servers(tmp_path_factory.mktemp("servers"))
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def project(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     bucket = f"lake-{tmp_path.name[-20:].replace('_', '-').strip('-').lower()}"

@@ -4,8 +4,6 @@ import contextlib
 import dataclasses
 import json
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,25 +16,12 @@ from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.spec import GlueCatalog
 from tests.iceberg.lake import CALLS, CATALOG, columns
-from tests.support.catalog_kinds import KINDS, VARIABLES, KindLake, Servers, kind_lake
+from tests.support.catalog_kinds import VARIABLES, KindLake
 
 pytestmark = [
     # Clients of servers leave their sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    made = Servers(tmp_path_factory.mktemp("servers"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS])
-def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
-    with kind_lake(request.param, tmp_path, servers, request) as made:
-        yield made
 
 
 def orders(lake: KindLake, **more: Any) -> dict[str, Any]:

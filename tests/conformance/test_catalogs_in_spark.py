@@ -1,8 +1,6 @@
 """Spark opens every kind of catalog by the settings of its block alone, and both sides see the same tables."""
 
 import logging
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -32,6 +30,7 @@ from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import fetch_jars
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
+from tests.support.spark_session import spark_session
 
 pytestmark = [
     pytest.mark.jvm,
@@ -52,39 +51,14 @@ def lakes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def spark(lakes: dict[str, KindLake], java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Spark that knows nothing but what the catalogs' attributes say."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
     blocks = [lake.references[CATALOG].attributes for lake in lakes.values()]
     packages = sorted({package for block in blocks for package in block["packages"]})
     jars = fetch_jars(parse_coordinates(tuple(packages)), lambda _text: None, locked={})
     conf = {name: resolve(value) for block in blocks for name, value in block["spark_conf"].items()} | {
         "spark.sql.extensions": ",".join({item for block in blocks for item in block["spark_extensions"]}),
-        "spark.master": "local[1]",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraClassPath": os.pathsep.join(str(jar.path) for jar in jars),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("unused")),
     }
-    builder = SparkSession.builder.appName("catalogs")
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("JAVA_HOME", str(java_home))
-        environment.setenv("PYSPARK_PYTHON", sys.executable)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    gateway: Any = SparkContext._gateway
-    yield session
-    session.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    with spark_session(conf, [jar.path for jar in jars], java_home, tmp_path_factory.mktemp("spark")) as session:
+        yield session
 
 
 @pytest.fixture(scope="module")

@@ -1,33 +1,17 @@
 """Tables are found in every kind of catalog, and their blocks plan empty."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from flareiac.sdk.importing import Importable, Importing, ImportRequest
 from flareiac.sdk.provider import Present
 from tests.conformance.test_catalog_kinds import orders
 from tests.iceberg.lake import columns
-from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
+from tests.support.catalog_kinds import KindLake
 
 pytestmark = [
     # Clients of servers leave their sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    made = Servers(tmp_path_factory.mktemp("servers"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS])
-def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
-    with kind_lake(request.param, tmp_path, servers, request) as made:
-        yield made
 
 
 @pytest.mark.parametrize(("pattern", "exact"), [("lake.{}.*", False), ("lake.{}.orders", True)])

@@ -19,13 +19,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    made = Servers(tmp_path_factory.mktemp("servers"))
-    yield made
-    made.close()
-
-
 @pytest.fixture(params=[kind for kind in KINDS if kind != "rest"])
 def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
     with kind_lake(request.param, tmp_path, servers, request) as made:

@@ -1,7 +1,5 @@
 """Branches, tags, defaults, renames and moves of tables, in every kind of catalog."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,26 +7,13 @@ import pytest
 from flareiac.sdk.changes import Action
 from flareiac_iceberg.catalogs.spec import GlueCatalog
 from tests.iceberg.lake import columns
-from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
+from tests.support.catalog_kinds import KindLake
 
 pytestmark = [
     # Clients of servers leave their sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 BRANCH = {"retain": "7d", "min_snapshots_to_keep": 3, "max_snapshot_age": None}
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    made = Servers(tmp_path_factory.mktemp("servers"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.jvm] if kind == "rest" else []) for kind in KINDS])
-def lake(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[KindLake]:
-    with kind_lake(request.param, tmp_path, servers, request) as made:
-        yield made
 
 
 def test_branches_and_tags(lake: KindLake) -> None:

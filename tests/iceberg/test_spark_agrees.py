@@ -1,7 +1,5 @@
 """Spark and this provider see the same catalog and the same tables, before and after changes."""
 
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +11,7 @@ from flareiac.sdk.changes import Action
 from flareiac_iceberg.table.changes import AddColumn
 from flareiac_iceberg.table.schema_updates import SchemaDraft
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
+from tests.support.spark_session import spark_session
 
 pytestmark = [
     pytest.mark.jvm,
@@ -32,36 +31,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 @pytest.fixture(scope="module")
 def sql(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Sql]:
     """Runs a statement in a Spark that is configured with nothing but what the catalog's attributes say."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
     catalog = shared.references[CATALOG].attributes
-    conf = catalog["spark_conf"] | {
-        "spark.sql.extensions": ",".join(catalog["spark_extensions"]),
-        "spark.master": "local[1]",
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.warehouse.dir": str(shared.project.root / "unused"),
-    }
-    builder = SparkSession.builder.appName("agrees")
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
-        environment.setenv("JAVA_HOME", str(java_home))
-        environment.setenv("PYSPARK_PYTHON", sys.executable)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    gateway: Any = SparkContext._gateway
-    yield lambda statement: [tuple(row) for row in session.sql(statement).collect()]
-    session.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    conf = catalog["spark_conf"] | {"spark.sql.extensions": ",".join(catalog["spark_extensions"])}
+    with spark_session(conf, jars, java_home, shared.project.root) as session:
+        yield lambda statement: [tuple(row) for row in session.sql(statement).collect()]
 
 
 def test_spark_writes_and_reads_what_was_made_and_changed(shared: Lake, sql: Sql) -> None:

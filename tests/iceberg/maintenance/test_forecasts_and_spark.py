@@ -3,7 +3,6 @@
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from flareiac_iceberg.maintenance.canonical import OPTIONS
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.upkeep import DAY, ORDERS, duties, measured
+from tests.support.spark_session import spark_session
 
 pytestmark = [
     pytest.mark.jvm,
@@ -37,37 +37,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 @pytest.fixture(scope="module")
 def spark(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
     """A Spark that is configured with nothing but what the catalog's attributes say."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
     catalog = shared.references[CATALOG].attributes
-    conf = catalog["spark_conf"] | {
-        "spark.sql.extensions": ",".join(catalog["spark_extensions"]),
-        "spark.master": "local[1]",
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.warehouse.dir": str(shared.project.root / "unused"),
-    }
-    builder = SparkSession.builder.appName("forecasts")
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    with pytest.MonkeyPatch.context() as environment:  # read when the JVM starts, and no business of other tests
-        environment.setenv("JAVA_HOME", str(java_home))
-        environment.setenv("PYSPARK_PYTHON", sys.executable)
-        session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    gateway: Any = SparkContext._gateway
-    yield session
-    session.stop()
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None  # another suite of the same process starts a JVM of its own
+    conf = catalog["spark_conf"] | {"spark.sql.extensions": ",".join(catalog["spark_extensions"])}
+    with spark_session(conf, jars, java_home, shared.project.root) as session:
+        yield session
 
 
 Do = Callable[[Duty], Judgement]
