@@ -23,10 +23,16 @@ from flareiac.kernel.sources import Source
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
+from flareiac.sdk.capabilities import Recovering
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import Performed, Performing, PerformRequest
-from flareiac.sdk.provider import Driver, Kind, Missing, Observation, Present, Project, Question, Recovering, Session, Unreadable
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Session
 from flareiac.sdk.real_places import real_place
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import Question
+from flareiac.sdk.resource_type import Kind
+from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import Damaged, StateStore
 
 

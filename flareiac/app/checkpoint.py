@@ -11,7 +11,8 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Collecting, Explaining, Inspecting, Recorded
+from flareiac.sdk.capabilities import Collecting, Explaining, Inspecting
+from flareiac.sdk.results import Recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from importlib.metadata import entry_points
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import Function, Provider, ResourceType
+from flareiac.sdk.provider import Function, Provider
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import StateBackend
 
 

@@ -12,7 +12,7 @@ from flareiac.model.plan import Plan
 from flareiac.planning.drifted import drifted
 from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.changes import Origin
-from flareiac.sdk.provider import Missing, Observation, Present
+from flareiac.sdk.results import Missing, Observation, Present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

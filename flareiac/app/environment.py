@@ -6,7 +6,8 @@ from flareiac.app.bench import Bench
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Check, Diagnosing, Initialising, Session, Verdict
+from flareiac.sdk.capabilities import Check, Diagnosing, Initialising, Verdict
+from flareiac.sdk.provider import Session
 from flareiac.sdk.references import Resolved
 
 

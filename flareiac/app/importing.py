@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_yo
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import Desired
 from flareiac.sdk.importing import Importable, Importing, ImportRequest, LeftOut, WrittenBlock
-from flareiac.sdk.provider import Kind
+from flareiac.sdk.resource_type import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

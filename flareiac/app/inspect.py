@@ -6,7 +6,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Inspecting
+from flareiac.sdk.capabilities import Inspecting
 
 
 def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:

@@ -25,7 +25,9 @@ from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import MeasureRequest
-from flareiac.sdk.provider import Kind, Missing, Observation, Present, Question, ReadRequest, ResourceType
+from flareiac.sdk.requests import Question, ReadRequest
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.results import Missing, Observation, Present
 
 
 class Refresh(StrEnum):

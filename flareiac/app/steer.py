@@ -17,20 +17,11 @@ from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
-from flareiac.sdk.provider import (
-    ApplyRequest,
-    Kind,
-    NotApplied,
-    Outcome,
-    Present,
-    Question,
-    ReadRequest,
-    Starting,
-    Steer,
-    Steering,
-    SteeringConnections,
-)
+from flareiac.sdk.capabilities import Starting, Steer, Steering, SteeringConnections
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
+from flareiac.sdk.resource_type import Kind
+from flareiac.sdk.results import NotApplied, Outcome, Present
 
 
 def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:

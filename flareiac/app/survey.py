@@ -11,7 +11,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.observe import TIMEOUT, breakdown, silence
-from flareiac.sdk.provider import Surveying, SurveyRequest
+from flareiac.sdk.capabilities import Surveying, SurveyRequest
 
 
 def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:

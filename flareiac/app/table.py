@@ -18,8 +18,11 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.claims import recorded_claims
+from flareiac.sdk.capabilities import Inspecting, Restoring
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Inspecting, NotApplied, Restoring
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, NotApplied
 from flareiac.sdk.state import Lease
 
 _RESTING = ("stopped", "completed")

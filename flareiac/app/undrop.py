@@ -16,8 +16,10 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
 from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
-from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, ReadRequest, Reviving, Unreadable
+from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, Missing, NotApplied, Unreadable
 from flareiac.sdk.state import Lease
 
 

@@ -21,8 +21,10 @@ from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
 from flareiac.planning.neighbours import occupied
 from flareiac.sdk.maintenance import Duty, MeasureRequest
-from flareiac.sdk.provider import Kind, Observation, Present, Question, ReadRequest, Unreadable
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import Question, ReadRequest
+from flareiac.sdk.resource_type import Kind
+from flareiac.sdk.results import Observation, Present, Unreadable
 
 
 class Deciding:

@@ -23,20 +23,14 @@ from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.capabilities import Preflighting
 from flareiac.sdk.changes import Relation
-from flareiac.sdk.provider import (
-    ApplyRequest,
-    Driver,
-    Observation,
-    Preflighting,
-    Project,
-    Question,
-    ReadRequest,
-    ResourceType,
-    Unreadable,
-    history_of,
-)
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Observation, Unreadable, history_of
 from flareiac.sdk.state import Lease, StateStore
 
 

@@ -21,7 +21,11 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, NotApplied, Outcome, Quiescable, ResourceType, Reviving, Settling
+from flareiac.sdk.capabilities import Quiescable, Reviving, Settling
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac.sdk.state import LockLost
 
 _STATE_ONLY = (Verb.FORGET, Verb.RECORD)

@@ -12,8 +12,9 @@ from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest
-from flareiac.sdk.provider import ApplyRequest, ResourceType
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.resource_type import ResourceType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records
 from flareiac.model.relocation import restored
 from flareiac.model.relocation import stored as stored_places
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_places
-from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
 
 _READS = 10

@@ -13,8 +13,10 @@ from flareiac.model.references import connections_of, reached
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import Work
-from flareiac.sdk.provider import Applied, ApplyRequest, Kind, NotApplied, ResourceType
 from flareiac.sdk.references import Resolved, StoredReferences
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.results import Applied, NotApplied
 
 
 def operation_key(lineage: str, time: float, operation_id: str) -> str:

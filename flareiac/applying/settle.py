@@ -16,7 +16,11 @@ from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.provider import Applied, ApplyRequest, Driver, Foreseeing, Outcome, ResourceType, Settling
+from flareiac.sdk.capabilities import Foreseeing, Settling
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Applied, Outcome
 
 
 def settle(

@@ -7,8 +7,11 @@ from flareiac.kernel.data import Data, canonical, to_json
 from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.provider import Observation, PlanRequest, Project, ResourceType
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

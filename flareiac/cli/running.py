@@ -95,7 +95,7 @@ def restart(address: Runs) -> int:
 def driver(location: Annotated[str, typer.Argument(help="The control directory of the engine.", metavar="RUNTIME_LOCATION")]) -> int:
     """Run the driver of an engine in the foreground, as a service unit would."""
     from flareiac.app.discovery import installed
-    from flareiac.sdk.provider import Serving
+    from flareiac.sdk.capabilities import Serving
 
     for provider in installed().providers.values():
         if isinstance(provider, Serving):
@@ -107,7 +107,7 @@ def driver(location: Annotated[str, typer.Argument(help="The control directory o
 def _steer(verb: str, address: str) -> int:
     from flareiac.app.steer import steer
     from flareiac.cli.run_command import CANCEL
-    from flareiac.sdk.provider import Steer
+    from flareiac.sdk.capabilities import Steer
 
     with working() as work:
         messages = steer(

@@ -87,7 +87,7 @@ def doctor(as_json: Json = False, var: Variables = None, var_file: VariableFiles
     from flareiac.cli.core import _bench as bench_for
     from flareiac.kernel.diagnostics import Diagnostics
     from flareiac.render.diagnostics import as_json as complaints
-    from flareiac.sdk.provider import Verdict
+    from flareiac.sdk.capabilities import Verdict
 
     bench = bench_for(10, var, var_file)
     diagnostics = Diagnostics()

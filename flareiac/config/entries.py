@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from flareiac.lang.functions.signature import Builtin
 from flareiac.sdk.documents import Topic
-from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.schema import Attribute, NestedBlock
 
 

@@ -51,8 +51,11 @@ from flareiac.lang.values import (
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
 from flareiac.model.relocation import BoundPlace, bound_places
-from flareiac.sdk.provider import Decoded, Kind, Present, Project, Question, ReadRequest, ResourceType
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import Question, ReadRequest
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.results import Present
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
 ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]

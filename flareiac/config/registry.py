@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flareiac.sdk.provider import Function, Kind, ResourceType
+from flareiac.sdk.provider import Function
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Block
 
 

@@ -11,8 +11,8 @@ from flareiac.kernel.records import SPARSE, UNSTORED
 from flareiac.kernel.sources import Span
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.lakehouse import TableHistory
-from flareiac.sdk.provider import Kind
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class DesiredResource:
     spans: Mapping[Path, Span] = field(default_factory=dict)
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = None
-    """Of what a data block reads (see ``sdk.provider.Present``)."""
+    """Of what a data block reads (see ``sdk.results.Present``)."""
 
     def resolved(self) -> Resolved:
         """The resource as those that refer to it see it."""

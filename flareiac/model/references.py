@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from flareiac.kernel.data import Attributes, references
-from flareiac.sdk.provider import Kind, ResourceType
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import Kind, ResourceType
 
 
 def reached(start: Iterable[str], known: Mapping[str, Resolved]) -> list[str]:

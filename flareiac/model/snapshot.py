@@ -11,7 +11,7 @@ from flareiac.kernel.data import Attributes, Data, digest, read_json
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.sdk.provider import Recorded
+from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged
 
 FORMAT_VERSION = 1
@@ -41,7 +41,7 @@ class ResourceRecord:
     upkeep: Mapping[str, Attributes] = field(default_factory=dict, metadata=SPARSE)
     """The last run of each kind of maintenance: ``at`` (UTC seconds), ``id``, ``forecast``, ``result``."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
-    """What used it last and has left the state: what it would need to go on is still held (see ``sdk.provider.ResourceType.kept_by``)."""
+    """What used it last and has left the state, and still holds what it would need to go on (see ``ResourceType.kept_by``)."""
 
     @property
     def uuid(self) -> Data:

@@ -8,8 +8,8 @@ from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.observe import breakdown
 from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
-from flareiac.sdk.provider import ResourceType
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import ResourceType
 
 _EXCLUSIVE = {
     Relation.REAL_NAME: (

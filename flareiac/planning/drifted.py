@@ -15,7 +15,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.sdk.changes import Action, Origin, Proposal
-from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.resource_type import ResourceType
 
 
 def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:

@@ -13,8 +13,11 @@ from flareiac.planning.neighbours import Holder, neighbours
 from flareiac.sdk.changes import Action, Claim, Relation
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
 from flareiac.sdk.places import Occupied
-from flareiac.sdk.provider import Missing, Observation, Present, Project, Question, ReadRequest, ResourceType
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import Question, ReadRequest
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Missing, Observation, Present
 
 KEPT = (Action.NO_OP, Action.RECORD, Action.UPDATE, Action.ADOPT)
 """What is there before and after: only that can be maintained."""

@@ -22,8 +22,10 @@ from flareiac.planning.reactions import stopping_for, with_reactions
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.sdk.changes import Action, Claim, Proposal
-from flareiac.sdk.provider import Observation, Project, ResourceType
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Observation
 
 _REMOVING = (Action.DELETE, Action.FORGET)
 

@@ -9,8 +9,8 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
 from flareiac.planning.observe import breakdown, silence
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import MeasureRequest, Measuring
-from flareiac.sdk.provider import Driver
 
 TIMEOUT = 300.0
 """Seconds that one measurement may take."""

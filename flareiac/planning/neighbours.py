@@ -9,8 +9,10 @@ from flareiac.model.snapshot import Snapshot
 from flareiac.planning.observe import breakdown
 from flareiac.sdk.maintenance import Neighbour
 from flareiac.sdk.places import Occupied, is_within
-from flareiac.sdk.provider import Observation, Present, Project, ResourceType
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Observation, Present
 
 
 @dataclass(frozen=True, slots=True)

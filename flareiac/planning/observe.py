@@ -8,7 +8,10 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Driver, Observation, Prefetching, Question, ReadRequest, Unreadable
+from flareiac.sdk.capabilities import Prefetching
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.requests import Question, ReadRequest
+from flareiac.sdk.results import Observation, Unreadable
 
 TIMEOUT = 60.0
 """Seconds that one read may take."""

@@ -4,7 +4,8 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Action, Proposal
-from flareiac.sdk.provider import PlanRequest, ResourceType
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.resource_type import ResourceType
 
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
 

@@ -15,8 +15,11 @@ from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, blocker
-from flareiac.sdk.provider import Kind, Leaving, Observation, PlanRequest, Present, Project, ResourceType, Unreadable, history_of
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import Leaving, PlanRequest
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.results import Observation, Present, Unreadable, history_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from flareiac.planning.drifted import recorded_configuration
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.propose import Context, propose
 from flareiac.sdk.changes import Blocker
-from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.resource_type import ResourceType
 
 
 def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: frozenset[str]) -> Desired:

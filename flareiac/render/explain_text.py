@@ -10,7 +10,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.lang.functions.signature import Builtin
 from flareiac.render.reference import attribute_text, block_text, function_text, nested_text
 from flareiac.sdk.documents import Topic
-from flareiac.sdk.provider import ResourceType
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.schema import Attribute, NestedBlock
 
 _VERSION: Final = "1.0"

@@ -9,7 +9,8 @@ from flareiac.kernel.data import canonical
 from flareiac.lang.functions import by_group
 from flareiac.lang.functions.provided import adapt
 from flareiac.lang.functions.signature import Builtin
-from flareiac.sdk.provider import Function, ResourceType
+from flareiac.sdk.provider import Function
+from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
 _WIDTH: Final = 120

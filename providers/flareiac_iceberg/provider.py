@@ -5,9 +5,13 @@ from typing import Final
 
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.capabilities import Check
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function, Session
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs import canonical as catalog_canonical
 from flareiac_iceberg.catalogs import schema as catalog_schema

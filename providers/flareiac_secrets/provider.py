@@ -5,8 +5,12 @@ from typing import Final
 
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Session, Verdict
+from flareiac.sdk.capabilities import Check, Verdict
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function, Session
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.secrets import resolve
 from flareiac_secrets import codes
 from flareiac_secrets.schema import SCHEMA, canonical

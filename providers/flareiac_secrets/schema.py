@@ -7,8 +7,9 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secrets import KINDS, reference
 from flareiac_secrets.codes import INVALID_SECRET_REFERENCE

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.addresses import Address, parse_address
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 
 _WILD: Final = re.compile(r"[*?\[{]")
 

@@ -5,10 +5,14 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
+from flareiac.sdk.capabilities import Check, Steer
 from flareiac.sdk.documents import Topic
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import Performed, PerformRequest
-from flareiac.sdk.provider import Check, Driver, Function, Kind, Project, ResourceType, Steer
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac_spark import codes
 from flareiac_spark.checkpoint import canonical as checkpoint_spec
 from flareiac_spark.checkpoint import schema as checkpoint_schema
@@ -87,7 +91,7 @@ class SparkSession:
         return outcome(request, self._applications)
 
     def steer_connection(self, verb: Steer, connection: Resolved, cancel: Event, progress: Callable[[str], None]) -> Sequence[str]:
-        """See ``flareiac.sdk.provider.SteeringConnections``."""
+        """See ``flareiac.sdk.capabilities.SteeringConnections``."""
         from flareiac_spark.engine.steer import steer_engine
 
         return steer_engine(verb, connection, self._applications, cancel, progress)

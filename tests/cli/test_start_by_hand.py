@@ -14,7 +14,9 @@ from flareiac.applying.recording import Recording
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.graph import closure
 from flareiac.model.snapshot import ResourceRecord
-from flareiac.sdk.provider import Kind, Project, Steer
+from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.project import Project
+from flareiac.sdk.resource_type import Kind
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.engine.application import Applications
 from tests.cli.stream_project import JOB, TABLES, apply_tables, commit, declare

@@ -11,7 +11,7 @@ from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Given, Inputs
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics, Severity
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 
 
 @dataclass(frozen=True, slots=True)

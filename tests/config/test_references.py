@@ -13,7 +13,7 @@ from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import RefType
 from flareiac.render.diagnostics import text
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.schema import Block
 
 WORLD = """

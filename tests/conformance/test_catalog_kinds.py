@@ -10,8 +10,9 @@ import pytest
 from pyiceberg.exceptions import CommitFailedException
 
 from flareiac.kernel.data import to_json
+from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, Missing, NotApplied, Present, Recorded, Reviving, Unreadable
+from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.spec import GlueCatalog

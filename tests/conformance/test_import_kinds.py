@@ -3,7 +3,7 @@
 import pytest
 
 from flareiac.sdk.importing import Importable, Importing, ImportRequest
-from flareiac.sdk.provider import Present
+from flareiac.sdk.results import Present
 from tests.conformance.test_catalog_kinds import orders
 from tests.iceberg.lake import columns
 from tests.support.catalog_kinds import KindLake

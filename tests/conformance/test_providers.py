@@ -14,25 +14,15 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, canonical, from_json, is_known, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import RefType
+from flareiac.sdk.capabilities import Settling
 from flareiac.sdk.changes import Action, Proposal
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    Decoded,
-    Driver,
-    Kind,
-    Missing,
-    Observation,
-    PlanRequest,
-    Present,
-    Project,
-    Provider,
-    ReadRequest,
-    Recorded,
-    ResourceType,
-    Settling,
-)
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Provider
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.results import Applied, Missing, Observation, Present, Recorded
 from flareiac.sdk.schema import Block, Nesting
 from flareiac_iceberg import provider as iceberg
 from flareiac_spark import provider as spark

@@ -13,7 +13,7 @@ from flareiac.config.variables import Inputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.render.diagnostics import as_json, text
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import is_secret
 from flareiac_spark.control import ApplicationSettings, Output, SpecColumn
 from flareiac_spark.driver.outputs import write_options

@@ -39,7 +39,9 @@ from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.render.diagnostics import text
-from flareiac.sdk.provider import Kind, Missing, Observation, Present, Project
+from flareiac.sdk.project import Project
+from flareiac.sdk.resource_type import Kind
+from flareiac.sdk.results import Missing, Observation, Present
 from tests.golden.edits import edited
 from tests.golden.observed import TableFigures, history, identity
 from tests.support.txtar import Archive, parse_txtar

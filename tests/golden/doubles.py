@@ -14,7 +14,8 @@ from flareiac.model.events import Completed, Event, Failed, Progressed
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Observation, Outcome, ReadRequest
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome
 from tests.golden.observed import identity
 from tests.state.memory_store import MemoryStore
 

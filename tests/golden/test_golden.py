@@ -12,7 +12,7 @@ from flareiac.model.drift import DriftClass
 from flareiac.model.events import Event
 from flareiac.planning.make_plan import Maintenance, Options, make_plan
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Missing
+from flareiac.sdk.results import Missing
 from tests.golden.case import (
     CASES,
     configuration,

@@ -14,23 +14,14 @@ from flareiac.applying.execute import asked
 from flareiac.kernel.data import Attributes, from_json, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import Verb
+from flareiac.sdk.capabilities import Prefetching, Settling
 from flareiac.sdk.changes import Action, Proposal
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    Decoded,
-    Driver,
-    NotApplied,
-    Observation,
-    Outcome,
-    PlanRequest,
-    Prefetching,
-    Project,
-    ReadRequest,
-    Recorded,
-    Settling,
-)
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded
 from flareiac_iceberg import provider
 from flareiac_iceberg.format.transforms import FUNCTIONS
 

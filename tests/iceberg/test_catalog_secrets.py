@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Reference
-from flareiac.sdk.provider import NotApplied, Unreadable
+from flareiac.sdk.results import NotApplied, Unreadable
 from flareiac.sdk.secret_settings import is_secret
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
 from flareiac_iceberg.catalogs.rest import server as rest_server_of

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Reference
-from flareiac.sdk.provider import Missing, NotApplied, Observation, Present, Unreadable
+from flareiac.sdk.results import Missing, NotApplied, Observation, Present, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.rest import server as rest_server_of
 from flareiac_iceberg.catalogs.spec import spec_of

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import SurveyRequest
+from flareiac.sdk.capabilities import SurveyRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import Pointer

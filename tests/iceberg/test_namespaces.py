@@ -6,7 +6,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import NotApplied
+from flareiac.sdk.results import NotApplied
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs import reader as pointers
 from tests.iceberg.lake import Lake, columns

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Surveying, SurveyRequest
+from flareiac.sdk.capabilities import Surveying, SurveyRequest
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance.upkeep import ORDERS, measured
 

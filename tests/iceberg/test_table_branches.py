@@ -9,7 +9,7 @@ from pyiceberg.table.refs import SnapshotRef
 from pyiceberg.types import LongType, NestedField
 
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Relation
-from flareiac.sdk.provider import Applied, NotApplied, Present
+from flareiac.sdk.results import Applied, NotApplied, Present
 from flareiac_iceberg.table.new_table import create_on_server
 from tests.iceberg.lake import Lake, Rejected, columns
 

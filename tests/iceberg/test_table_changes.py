@@ -9,7 +9,8 @@ import pytest
 from pyiceberg.types import StringType
 
 from flareiac.sdk.changes import Action, Effect, Origin, Reaction, Relation
-from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present, Recorded
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 
 ORDERS: dict[str, Any] = {

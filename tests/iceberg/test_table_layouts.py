@@ -14,7 +14,7 @@ from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringT
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import NotApplied, Present, Unreadable
+from flareiac.sdk.results import NotApplied, Present, Unreadable
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.catalogs.target import target_of
 from flareiac_iceberg.table.changes import AddColumn, Change, SetIdentifier

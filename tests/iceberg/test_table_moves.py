@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action, Reaction
-from flareiac.sdk.provider import Applied, NotApplied
+from flareiac.sdk.results import Applied, NotApplied
 from tests.iceberg.lake import Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string")}

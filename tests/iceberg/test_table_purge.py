@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, NotApplied
+from flareiac.sdk.results import Applied, NotApplied
 from flareiac_iceberg import codes
 from flareiac_iceberg.table import commit
 from tests.iceberg.lake import Lake, columns

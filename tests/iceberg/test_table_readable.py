@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyiceberg.table import Table
 
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
-from flareiac.sdk.provider import Present
+from flareiac.sdk.results import Present
 from flareiac_iceberg.format.snapshots import live
 from tests.iceberg.lake import Lake, columns
 

@@ -13,7 +13,8 @@ from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Present, Recorded, Unreadable
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs import reader as pointers
 from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
 from flareiac_iceberg.table import driver as driver_of_tables

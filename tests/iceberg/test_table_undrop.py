@@ -8,8 +8,10 @@ from urllib.parse import urlparse
 
 import pytest
 
+from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.changes import Action
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Outcome, Recorded, Reviving
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
 from tests.iceberg.lake import CATALOG, Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long"), "on_destroy": "drop"}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from flareiac.sdk.changes import Action, Claim, Relation
-from flareiac.sdk.provider import Present
+from flareiac.sdk.results import Present
 from flareiac_iceberg.format.recent_writers import LOOKED_AT, since, unacknowledged, writers
 from tests.iceberg.lake import Lake, columns
 

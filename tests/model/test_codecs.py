@@ -19,8 +19,8 @@ from flareiac.model.plan import Edge, EdgeKind, Operation, OutputChange, Plan, P
 from flareiac.model.plan_file import decode_plan, encode_plan
 from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Disturbance, Effect, Origin, Proposal, Reaction, Relation, Step
-from flareiac.sdk.provider import Recorded
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

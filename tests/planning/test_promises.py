@@ -8,7 +8,9 @@ from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Proposal
-from flareiac.sdk.provider import Missing, PlanRequest, Project, Recorded
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Missing, Recorded
 
 WAS: Attributes = {"query": {"a": "SELECT 1", "old": 1}, "note": "was"}
 WANTED: Attributes = {"query": {"a": "select 1", "new": 1}, "note": "is"}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.provider import Verdict
+from flareiac.sdk.capabilities import Verdict
 from flareiac_spark.runtime.doctor import check_runtime
 from flareiac_spark.runtime.versions import default_packages
 

@@ -11,8 +11,10 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.model.desired import DesiredResource
 from flareiac.sdk.changes import Disturbance, Proposal
-from flareiac.sdk.provider import Missing, Observation, PlanRequest, Present, Project, Recorded
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flareiac.sdk.provider import Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.results import Present, Recorded, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files import reader
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, read_checkpoint

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.provider import Missing, Present, Project, ReadRequest, Unreadable
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.results import Missing, Present, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
 from tests.spark_plan.checkpoint_sample import changes

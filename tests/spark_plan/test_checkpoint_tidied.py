@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Project, Recorded
+from flareiac.sdk.project import Project
+from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import explain
 from flareiac_spark.checkpoint.retention import collect
 from flareiac_spark.generation.prepare import Beginning, seed

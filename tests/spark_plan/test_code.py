@@ -8,7 +8,7 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import digest_of, spec_of

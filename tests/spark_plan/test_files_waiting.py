@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.data import Reference
-from flareiac.sdk.provider import Project, Recorded
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.control import QueryStatus
 from flareiac_spark.engine.application import Applications

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.provider import PlanRequest, Present, Project
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present
 from flareiac_spark.job.health import warnings
 
 

@@ -8,7 +8,8 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
-from flareiac.sdk.provider import Observation, PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Observation, Present, Recorded
 from flareiac_spark.observation.job import KEY, Facts, encode
 from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 

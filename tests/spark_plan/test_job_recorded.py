@@ -10,7 +10,8 @@ from flareiac.app.discovery import installed
 from flareiac.kernel.data import Attributes, canonical
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
-from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present, Recorded
 from flareiac_spark.change.changes import JobChange, Live, Noted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.build import digest_of, spec_of

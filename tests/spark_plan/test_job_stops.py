@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Applied, ApplyRequest, Project, Recorded
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, Recorded
 from flareiac_spark.control import ControlDirectory, DesiredJob, JobStatus, Status, this_process
 from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.engine.application import Applications

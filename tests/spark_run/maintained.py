@@ -10,7 +10,7 @@ import pytest
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.maintenance import Performed, PerformRequest, Work
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.maintenance import outcome, perform

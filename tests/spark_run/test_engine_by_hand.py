@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Project, Steer
+from flareiac.sdk.capabilities import Steer
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac_spark.control import ApplicationStatus, DesiredJob, Status, moment
 from flareiac_spark.engine.application import Applications

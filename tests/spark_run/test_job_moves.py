@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.sdk.provider import ApplyRequest, NotApplied, Recorded
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import NotApplied, Recorded
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.control import (
     ApplicationSettings,

@@ -11,8 +11,9 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import ApplyRequest, Recorded
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
 from flareiac_spark.control import (
     DesiredJob,

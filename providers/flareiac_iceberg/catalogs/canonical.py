@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import holds_secret
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.secret_settings import checked_properties, referred, refuse_secret

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Check, Verdict
+from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
 from flareiac_iceberg.catalogs.reader import namespace_properties

@@ -4,7 +4,11 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import ApplyRequest, Decoded, Driver, Observation, Outcome, Present, Project, ReadRequest
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded
+from flareiac.sdk.results import Observation, Outcome, Present
 from flareiac_iceberg.data_table.schema import READ, frame
 
 

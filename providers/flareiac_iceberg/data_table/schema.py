@@ -6,8 +6,9 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, Type
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.schema import Block
 from flareiac_iceberg.table import canonical as table
 from flareiac_iceberg.table import schema as table_schema

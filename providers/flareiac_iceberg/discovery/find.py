@@ -7,10 +7,15 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
+from flareiac.sdk.capabilities import Prefetching
 from flareiac.sdk.changes import Action
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut
-from flareiac.sdk.provider import Decoded, Driver, PlanRequest, Prefetching, Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import PlanRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded
+from flareiac.sdk.results import Present, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.places import outermost
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 
 _PATHS: Final = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import SurveyRequest
+from flareiac.sdk.capabilities import SurveyRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import commits, current, heads
 from flareiac_iceberg.maintenance.measure import Read, Table

@@ -2,8 +2,9 @@
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import Applied, ApplyRequest, Missing, NotApplied, Observation, Outcome, Present, ReadRequest, Unreadable
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.ensure_namespace import ensure_namespace
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in

@@ -6,7 +6,8 @@ from typing import Final
 from flareiac.kernel.data import ABSENT, Attributes, Data, Reference
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
-from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
 
 _SHOWN: Final = 5

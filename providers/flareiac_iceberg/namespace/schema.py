@@ -7,8 +7,9 @@ from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType, RefType
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac.sdk.validators import not_empty, one_of

@@ -7,8 +7,9 @@ from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.resolve import IN_CLEAR, NAME, check_names, check_namespace, chosen_catalog, place_of

@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
-from flareiac.sdk.provider import PlanRequest, Present
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import absolute_location, plain_text
 

@@ -10,21 +10,12 @@ from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.capabilities import SurveyRequest, WayBack
 from flareiac.sdk.maintenance import MeasureRequest
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    NotApplied,
-    Observation,
-    Outcome,
-    Project,
-    ReadRequest,
-    Recorded,
-    SurveyRequest,
-    Unreadable,
-    WayBack,
-)
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import Pointer, missing_folder, tables_in, unreadable

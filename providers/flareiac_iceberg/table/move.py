@@ -5,7 +5,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
-from flareiac.sdk.provider import PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
 from flareiac_iceberg.table.changes import MoveTable
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.sdk.changes import Action, Blocker, Claim, Effect, Proposal, Relation, Step, blocker
-from flareiac.sdk.provider import Missing, PlanRequest, Present, Recorded
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Missing, Present, Recorded
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableSpec, parent_of, spec_of, type_at

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Missing, Observation, Present, ReadRequest, Unreadable
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import Pointer, missing_folder, tables_in, unreadable

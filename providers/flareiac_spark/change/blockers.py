@@ -6,8 +6,9 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import Blocker, Reaction, blocker
-from flareiac.sdk.provider import PlanRequest, Present
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
 from flareiac_spark.change.changes import JobChange, Mixed, Refused

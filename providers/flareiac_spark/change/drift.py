@@ -3,7 +3,8 @@
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac.sdk.provider import PlanRequest, Present
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.generation.generation_plan import foreign_writers

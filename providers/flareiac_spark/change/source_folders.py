@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac_spark.places import absolute_place
 
 WILDCARDS: Final = frozenset("*?[{")

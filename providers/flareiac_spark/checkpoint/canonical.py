@@ -5,8 +5,9 @@ from datetime import datetime
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Claim, Relation
-from flareiac.sdk.provider import Decoded, Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.resource_type import Decoded
 from flareiac_spark import codes
 from flareiac_spark.definition.checkpoint_conf import PROVIDERS
 from flareiac_spark.places import absolute_place, recorded_place, short_name

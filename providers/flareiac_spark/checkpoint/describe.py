@@ -7,7 +7,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.provider import Project, Recorded
+from flareiac.sdk.project import Project
+from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.file_log import noted_files
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, batches, read_offsets, seeded

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Applied, ApplyRequest, Missing, Observation, Outcome, Present, Project, ReadRequest, Recorded, Unreadable
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import explain
 from flareiac_spark.checkpoint.retention import collect
@@ -80,7 +82,7 @@ class CheckpointDriver:
         return self.apply(request) if absolute_place(request.planned["location"], self._project).is_dir() else None
 
     def explain(self, address: str, recorded: Recorded) -> Attributes:
-        """See ``flareiac.sdk.provider.Explaining``."""
+        """See ``flareiac.sdk.capabilities.Explaining``."""
         try:
             return explain(recorded, self._project)
         except Damaged as trouble:
@@ -89,7 +91,7 @@ class CheckpointDriver:
             raise Failure(_unreachable(address, recorded, trouble)) from trouble
 
     def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
-        """See ``flareiac.sdk.provider.Collecting``."""
+        """See ``flareiac.sdk.capabilities.Collecting``."""
         try:
             return tuple(collect(recorded, holders, self._project, dry_run=dry_run))
         except Damaged as trouble:

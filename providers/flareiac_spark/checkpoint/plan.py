@@ -6,7 +6,8 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
-from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
 from flareiac_spark.generation import steps
 from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held

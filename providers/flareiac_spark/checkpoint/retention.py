@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Project, Recorded
+from flareiac.sdk.project import Project
+from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import size_of
 from flareiac_spark.checkpoint_files.folder_state import Standing
 from flareiac_spark.checkpoint_files.generations import Generation, contents

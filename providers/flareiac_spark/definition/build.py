@@ -5,7 +5,7 @@ from typing import Any
 
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import ALL, folder_of

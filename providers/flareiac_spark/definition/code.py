@@ -15,7 +15,7 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.paths import Path as AttributePath
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.code_functions import check_functions, check_modules
 from flareiac_spark.places import absolute_place, recorded_place

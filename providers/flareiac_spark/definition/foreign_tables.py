@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.streamed_tables import streamed
 from flareiac_spark.places import absolute_place

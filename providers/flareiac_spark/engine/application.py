@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Project
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import (
     Launch,

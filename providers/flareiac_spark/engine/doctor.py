@@ -1,7 +1,7 @@
 """Whether the application of an engine runs. Reads only."""
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Check, Verdict
+from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.engine.application import Applications, read_status

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.provider import Steer
+from flareiac.sdk.capabilities import Steer
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness, stop_application

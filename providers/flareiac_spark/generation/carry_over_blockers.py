@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, blocker
-from flareiac.sdk.provider import PlanRequest
+from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide

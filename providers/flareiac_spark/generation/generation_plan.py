@@ -5,8 +5,8 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, Claim, Effect, Relation, Step, blocker
-from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable

@@ -7,7 +7,7 @@ writing already, the new place would get them once more. So it is finished where
 from dataclasses import replace
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import ApplyRequest
+from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import Finish, JobSpec, Marks, Output, Target, job_spec_to_json

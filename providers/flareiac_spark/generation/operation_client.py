@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.provider import ApplyRequest
+from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate

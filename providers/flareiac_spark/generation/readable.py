@@ -11,8 +11,8 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.lakehouse import TableHistory, Unstreamable
-from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.query_positions import Stand
 from flareiac_spark.control.moments import moment_of

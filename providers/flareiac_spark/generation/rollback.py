@@ -11,8 +11,10 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
-from flareiac.sdk.provider import ApplyRequest, Project, Recorded
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import (

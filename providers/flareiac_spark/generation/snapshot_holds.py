@@ -12,8 +12,8 @@ from typing import assert_never
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Effect, Step
 from flareiac.sdk.maintenance import Hold
-from flareiac.sdk.provider import PlanRequest
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.checkpoint_files.query_positions import Stand
 from flareiac_spark.definition.canonical import query_names

@@ -14,8 +14,8 @@ from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.sdk.changes import Blocker, blocker
-from flareiac.sdk.provider import ApplyRequest
 from flareiac.sdk.references import Resolved
+from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
-from flareiac.sdk.provider import ApplyRequest
+from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.control import Finding, Operation, job_spec_to_json

@@ -10,18 +10,10 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    NotApplied,
-    Observation,
-    Outcome,
-    ReadRequest,
-    Recorded,
-    Steer,
-    Unreadable,
-)
+from flareiac.sdk.capabilities import Steer
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
 from flareiac_spark.application import Liveness, is_alive, liveness
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
@@ -140,7 +132,7 @@ class JobDriver:
         return self._await_settled(request, recorded.attributes, wanted, recorded.identity)
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
-        """See ``flareiac.sdk.provider.Starting``: as one that is started again by its block."""
+        """See ``flareiac.sdk.capabilities.Starting``: as one that is started again by its block."""
         if by_name or isinstance(observed, Unreadable) or decode(observed.identity).state == "running":
             nonce = recorded.attributes["restart_nonce"] + 1
             return {**recorded.attributes, "stopped": False, "run": "on_change", "restart_nonce": nonce}
@@ -173,7 +165,7 @@ class JobDriver:
         return _with_renewal(Applied(attributes=planned, identity=_identity(request, target.digest, job)), self._noted(request, target))
 
     def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
-        """See ``flareiac.sdk.provider.Inspecting``."""
+        """See ``flareiac.sdk.capabilities.Inspecting``."""
         return inspect_job(address, recorded, references, self._applications)
 
     # The parts of an apply

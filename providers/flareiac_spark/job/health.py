@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, warning
-from flareiac.sdk.provider import PlanRequest, Present
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Present
 from flareiac_spark import codes
 from flareiac_spark.control import JobStatus, QueryStatus
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.provider import Recorded
 from flareiac.sdk.references import References
+from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness, why_unknown
 from flareiac_spark.checkpoint_files.backlog import files_waiting
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, read_checkpoint
@@ -20,7 +20,7 @@ from flareiac_spark.places import absolute_place
 
 
 def inspect_job(address: str, recorded: Recorded, references: References, applications: Applications) -> Attributes:
-    """The keys of ``flareiac.sdk.provider.Inspecting``, and ``queries`` for a job with several outputs. Raises ``Failure``."""
+    """The keys of ``flareiac.sdk.capabilities.Inspecting``, and ``queries`` for a job with several outputs. Raises ``Failure``."""
     control = applications.control(recorded.attributes["application"])
     status, desired = read_status(control), read_desired(control)
     job = status.jobs.get(address) if status else None

@@ -8,7 +8,8 @@ from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step
 from flareiac.sdk.classify import classify
-from flareiac.sdk.provider import Missing, PlanRequest, Present
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
 from flareiac_spark.change import blockers as blocking
 from flareiac_spark.change.as_it_runs import QUERY, as_it_runs

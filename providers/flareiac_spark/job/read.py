@@ -7,8 +7,10 @@ from pathlib import Path
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Missing, Observation, Present, Project, ReadRequest, Unreadable
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import ReadRequest
+from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_spark.application import Liveness, control_trouble, is_elsewhere_and_silent, liveness, why_unknown
 from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import WILDCARDS, read_paths

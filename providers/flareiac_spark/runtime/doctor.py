@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.provider import Check, Verdict
+from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.cache import cache_directory
 from flareiac_spark.runtime.jars import locked_jars

@@ -7,23 +7,13 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType
 from flareiac.sdk.changes import Action, Effect, Proposal, Step
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    Decoded,
-    Driver,
-    Function,
-    Kind,
-    Missing,
-    Observation,
-    Outcome,
-    PlanRequest,
-    Present,
-    Project,
-    ReadRequest,
-    ResourceType,
-)
+from flareiac.sdk.driver import Driver
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 
 SCHEMA = Block(

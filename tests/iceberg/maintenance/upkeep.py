@@ -6,7 +6,7 @@ from typing import Any
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold, MeasureRequest, Measuring, Neighbour
-from flareiac.sdk.provider import Present
+from flareiac.sdk.results import Present
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from tests.iceberg.lake import Lake, columns
 

@@ -14,6 +14,7 @@ from flareiac.kernel.kill_points import reach
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Proposal, Relation, Step, blocker
 from flareiac.sdk.classify import classify
+from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import (
     DutiesRequest,
     Duty,
@@ -24,25 +25,12 @@ from flareiac.sdk.maintenance import (
     PerformRequest,
     RewriteManifests,
 )
-from flareiac.sdk.provider import (
-    Applied,
-    ApplyRequest,
-    Decoded,
-    Driver,
-    Function,
-    Kind,
-    Missing,
-    NotApplied,
-    Observation,
-    Outcome,
-    PlanRequest,
-    Present,
-    Project,
-    ReadRequest,
-    ResourceType,
-    Unreadable,
-)
+from flareiac.sdk.project import Project
+from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References
+from flareiac.sdk.requests import ApplyRequest, PlanRequest, ReadRequest
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
+from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import one_of
 

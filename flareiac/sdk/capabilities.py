@@ -1,0 +1,241 @@
+"""What drivers, sessions and providers may be able to do beyond their required interfaces. The core asks with ``isinstance``."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path as FilePath
+from typing import Protocol, runtime_checkable
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.requests import ApplyRequest, ReadRequest
+from flareiac.sdk.results import Observation, Outcome, Recorded
+
+
+@runtime_checkable
+class Prefetching(Protocol):
+    """A driver that reads many at once: called before the ``read`` of each, from one thread."""
+
+    def prefetch(self, requests: Sequence[ReadRequest]) -> None: ...
+
+
+@runtime_checkable
+class Quiescable(Protocol):
+    """A driver whose resources run and can be stopped and started without being changed."""
+
+    def quiesce(self, request: ApplyRequest) -> Outcome:
+        """Stop it at a batch boundary as well as the system can; it stays recorded."""
+        ...
+
+
+@runtime_checkable
+class Preflighting(Protocol):
+    """A driver that can prove a set of changes before the first side effect on data."""
+
+    def preflight(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]: ...
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A driver that can tell, by reading only, how an operation whose result was lost ended."""
+
+    def settle(self, request: ApplyRequest) -> Outcome | None:
+        """The recorded outcome if the operation was carried out, None if it left no trace and can be repeated."""
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A driver whose ``settle`` does nothing but reading: a plan after an interruption asks it, without holding the lock."""
+
+    def foresee(self, request: ApplyRequest) -> Outcome | None:
+        """What ``settle`` will answer."""
+        ...
+
+
+@runtime_checkable
+class Inspecting(Protocol):
+    """A driver whose resources run: what one of them is doing now."""
+
+    def inspect(self, address: str, recorded: Recorded, references: References) -> Attributes:
+        """``phase``, ``run_id``, ``batch``, ``last_commit`` (UTC seconds), ``lag``, ``input_rows_per_second``,
+        ``processed_rows_per_second``, ``watermark``, ``failures``, ``last_error``, ``log``; None where nothing is known.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyRequest:
+    """Asks how much there is of one recorded resource. ``known``: what was last measured of it; ``runs``: the last run of each kind of
+    maintenance, as the state keeps them.
+    """
+
+    address: str
+    recorded: Recorded
+    references: References
+    known: Attributes = field(default_factory=dict)
+    runs: Mapping[str, Attributes] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Surveying(Protocol):
+    """A driver whose resources hold data: how much, in how many parts, and how it is kept."""
+
+    def survey(self, request: SurveyRequest) -> Attributes:
+        """``rows``, ``bytes``, ``files``, ``delete_files``; ``small_files`` of ``looked_at_files``, as of ``looked_at`` (ms since 1970,
+        None: now); ``snapshots`` (how many), ``oldest_snapshot``, ``last_commit`` (ms since 1970); ``names`` of branches and tags,
+        ``format_version``, ``location``; ``maintenance``: ``name``, ``declared``, ``last`` and ``next`` (UTC seconds), ``failed``,
+        ``result`` of each kind. None where nothing is known. Cheap. Raises ``Failure``.
+        """
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A driver that can tell what is inside a recorded thing, for a person who has to decide something about it."""
+
+    def explain(self, address: str, recorded: Recorded) -> Attributes:
+        """Plain data, in the provider's own shape. Raises ``Failure``."""
+        ...
+
+
+@runtime_checkable
+class Collecting(Protocol):
+    """A driver whose resources leave things behind that are of no more use."""
+
+    def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
+        """Removes them and says what, in lines; ``dry_run``: says only. ``holders`` are the recorded resources that refer to this one: what
+        they may still need stays. Raises ``Failure``.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """``texts`` say what happens; ``payload`` is what ``restore`` needs to do exactly that. ``there``: it stands there already."""
+
+    texts: tuple[str, ...]
+    payload: Data
+    there: bool = False
+
+
+@runtime_checkable
+class Restoring(Protocol):
+    """A driver whose resources keep earlier states of themselves, and can be set back to one."""
+
+    def history(self, address: str, recorded: Recorded, references: References) -> Sequence[Attributes]:
+        """Its states, newest first: ``id``, ``at`` (ms since 1970), ``operation``, ``writer`` (in words), ``added``, ``deleted``, ``total``
+        (rows, None where not known), ``current``, ``names`` (of tags and branches). Raises ``Failure``.
+        """
+        ...
+
+    def way_back(self, request: ApplyRequest) -> WayBack:
+        """What setting it back would do; nothing but reading. ``request.payload``: ``to`` (an id, or None), and ``known``: what others
+        recorded before they emptied it, each with ``snapshot_id`` (None: it was empty), ``branch`` (None: the main one) and ``why`` in
+        words. Raises ``Failure``.
+        """
+        ...
+
+    def restore(self, request: ApplyRequest) -> Outcome:
+        """Sets it back. ``request.payload`` is the one of a ``WayBack``, and nothing else is done."""
+        ...
+
+
+@runtime_checkable
+class Reviving(Protocol):
+    """A driver whose deleted resources can be brought back as long as what they were made of is there."""
+
+    def revive(self, request: ApplyRequest) -> Outcome:
+        """Brings back what ``request.recorded`` says; ``Applied`` also where it is there already. Its attributes are what is recorded
+        from now on. ``action`` is ``revive``, also when it is settled. ``request.references`` are as declared now, where they still are;
+        ``request.payload`` has in ``then``, by address, their attributes when it was recorded.
+        """
+        ...
+
+
+class Steer(StrEnum):
+    """What a person can ask of something that runs, beside changing it."""
+
+    STOP = "stop"
+    START = "start"
+    RESTART = "restart"
+
+
+@runtime_checkable
+class Steering(Protocol):
+    """A driver whose resources can be stopped, started and restarted by hand, on their recorded definition."""
+
+    def steer(self, verb: Steer, request: ApplyRequest) -> Outcome:
+        """``request.planned`` is the recorded definition."""
+        ...
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A driver whose resources start by hand only where a plan would start them."""
+
+    def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
+        """The definition for which a plan is to be made before a start by hand; None if nothing would start. ``by_name``: this resource
+        was asked for, and not the connection that runs it."""
+        ...
+
+
+@runtime_checkable
+class SteeringConnections(Protocol):
+    """A session whose connections run something of their own: an engine's application."""
+
+    def steer_connection(
+        self, verb: Steer, connection: Resolved, cancel: threading.Event, progress: Callable[[str], None]
+    ) -> Sequence[str]:
+        """Ends it, starts it or both, and says what came of it, in lines. What runs in it stays declared. Raises ``Failure``."""
+        ...
+
+
+@runtime_checkable
+class Recovering(Protocol):
+    """A session that reaches a system through its files, and can finish what a writer that was killed left of them."""
+
+    def recover(self, connections: Sequence[Resolved]) -> None:
+        """Undoes half a write. Asked by commands that hold the lock, before they read; trouble is left to whatever reads next."""
+        ...
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of ``doctor``: what was looked at, how it is, and what to do about it."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    fix: str = ""
+
+
+@runtime_checkable
+class Diagnosing(Protocol):
+    """A session that can examine what it needs. ``references`` are the declared connections and all else that is declared."""
+
+    def checks(self, references: References) -> Sequence[Check]: ...
+
+
+@runtime_checkable
+class Initialising(Protocol):
+    """A session that has something to fetch before its first use. Returns what it did, in lines. Raises ``Failure``."""
+
+    def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]: ...
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the foreground."""
+
+    def serve(self, location: FilePath, root: FilePath) -> int:
+        """Runs until told to stop; returns the exit code. ``root``: where the command runs. Raises ``Failure``."""
+        ...

@@ -1,0 +1,23 @@
+"""Where a command runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default locations.
+
+    ``resolve`` follows the links in a place (see ``sdk.places``); without a disk to look at, a place is what it is called.
+    """
+
+    root: FilePath
+    workspace: str = "default"
+    lineage: str = ""
+    resolve: Callable[[str], str] = field(default=lambda place: place, compare=False, repr=False)
+
+    @property
+    def data_dir(self) -> FilePath:
+        """The project's own files (``.flareiac``)."""
+        return self.root / ".flareiac"

@@ -1,0 +1,90 @@
+"""What planners and drivers are asked."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Attributes, Data
+from flareiac.sdk.changes import Claim, Disturbance
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac.sdk.results import Observation, Recorded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest:
+    """Asks for one resource. ``cheap``: the driver may answer from the recorded values when a cheap identity is unchanged.
+
+    ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
+    """
+
+    address: str
+    desired: Attributes | None
+    recorded: Recorded | None
+    references: References
+    cheap: bool = True
+    import_id: str | None = None
+    history: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One resource to ask about. ``provider`` and ``type`` say whom."""
+
+    provider: str
+    type: str
+    request: ReadRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """A recorded resource that is no longer declared; ``destroy_object`` as in ``PlanRequest``."""
+
+    type: str
+    recorded: Recorded
+    destroy_object: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """Asks a planner about one resource. ``desired`` None: it is no longer declared. ``destroy_object``: a ``removed`` block asked
+    for destruction. ``importing``: an ``import`` block named this object, so that adopting it is wanted. ``replace``: asked for by name.
+    """
+
+    address: str
+    desired: Attributes | None
+    recorded: Recorded | None
+    observed: Observation
+    references: References
+    project: Project
+    importing: bool = False
+    import_id: str | None = None
+    """The id that an ``import`` block gives for this address, also where the resource is recorded already."""
+    destroy_object: bool = False
+    replace: bool = False
+    protected: bool = False
+    disturbances: tuple[Disturbance, ...] = ()
+    """What changes of other resources ask of this one while it runs (the core asks the planner a second time when there are any)."""
+    claims: tuple[Claim, ...] = ()
+    """What other declared resources do with this one and with what it refers to directly."""
+    leaving: tuple[Leaving, ...] = ()
+    """Of a resource that is no longer declared: the others of which the same is true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyRequest:
+    """Asks a driver to carry out one proposal. ``key`` is the operation's idempotency key; repeating a request with the same key
+    after a crash must find the outcome of the first. ``planned`` has no UNKNOWN left but computed ones. ``going``: the addresses of what
+    the same plan destroys.
+    """
+
+    key: str
+    address: str
+    action: str
+    planned: Attributes | None
+    recorded: Recorded | None
+    payload: Data
+    references: References
+    cancel: threading.Event
+    progress: Callable[[str], None]
+    going: frozenset[str] = frozenset()

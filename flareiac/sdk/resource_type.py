@@ -1,0 +1,77 @@
+"""One type of resource: its schema, and the pure functions that know it. No session, no clock."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.types import Type
+from flareiac.sdk.changes import Claim, Proposal
+from flareiac.sdk.maintenance import Hold, Maintainer
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.schema import Block
+
+
+class Kind(StrEnum):
+    CONNECTION = "connection"
+    """Known at plan, never counted as a change: catalog, engine."""
+    DECLARATION = "declaration"
+    """Part of the resources that refer to it: stream."""
+    DATA = "data"
+    """Read when a plan is made and never changed: what others own. The type's name is ``data.`` and the first label of its blocks."""
+    MANAGED = "managed"
+    """Planned, recorded, drifting: table, checkpoint, job."""
+
+
+class Planner(Protocol):
+    """Pure knowledge of one managed resource type."""
+
+    def plan(self, request: PlanRequest) -> Proposal:
+        """What apply would do. User-caused trouble is a blocker or a diagnostic in the proposal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A body as decoded from HCL, on its way to canonical attributes."""
+
+    address: str
+    name: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceType:
+    """One block type.
+
+    ``canonical(decoded, references, project, diagnostics)`` turns decoded HCL into the canonical attributes that are compared, recorded and
+    handed to planner and driver: defaults filled in where they are part of the meaning, types normalised, None for what is not managed. It
+    reports what is wrong before any system is asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core
+    adds the span.
+    ``claims`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world knows, by type.
+    ``default`` is the decoded body of the embedded instance when none is declared (connections only).
+    ``maintainer`` decides what work is due. ``holds(address, attributes, references, identity)`` tells, of a recorded resource as observed,
+    what it still needs of others. ``kept_by(attributes)`` names the recorded resource that goes on holding the same once this one has left
+    the state (a job's checkpoint). ``places(attributes, identity, project)`` tells where it has files of its own (see ``sdk.places``); the
+    identity is empty of what was never observed. ``sources(attributes, project)``: folders with files that it needs and others write.
+    """
+
+    name: str
+    kind: Kind
+    schema: Block
+    description: str
+    canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
+    planner: Planner | None = None
+    claims: Callable[[str, Attributes, References], tuple[Claim, ...]] = lambda _address, _attributes, _references: ()
+    computed: Mapping[str, Type] = field(default_factory=dict)
+    default: Attributes | None = None
+    schema_version: int = 1
+    maintainer: Maintainer | None = None
+    holds: Callable[[str, Attributes, References, Attributes], tuple[Hold, ...]] = lambda *_nothing: ()
+    kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
+    places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()

@@ -1,0 +1,94 @@
+"""What drivers answer: what they observed, and what came of a change. Beside it what the state holds of a resource."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.sdk.lakehouse import TableHistory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What the state holds of one resource: canonical desired attributes of the last apply, and what the world answered then.
+
+    ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is the provider's own. ``user``:
+    address and attributes of what used it last, where that has left the state (see ``ResourceType.kept_by``).
+    """
+
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+    schema_version: int = 1
+    user: tuple[str, Attributes] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in ``Recorded``.
+
+    ``unmanaged`` describes things inside it that nobody declared (for ``drift``), ``unhealthy`` what is wrong with it while it runs.
+    ``history``: of a table, what of it can be read as a stream, where it was asked for; for the planners of others, and never recorded.
+    """
+
+    attributes: Attributes
+    identity: Attributes = field(default_factory=dict)
+    unmanaged: tuple[str, ...] = ()
+    unhealthy: tuple[str, ...] = ()
+    history: TableHistory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """The system answered, and it is not there. ``reason`` is shown; ``identity`` is what is left of it all the same."""
+
+    reason: str = ""
+    identity: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """The system did not answer, or what it holds cannot be read. Never the same as missing."""
+
+    diagnostic: Diagnostic
+
+
+Observation: TypeAlias = Present | Missing | Unreadable
+
+
+def history_of(observed: Observation | None) -> TableHistory | None:
+    """The past of a table as it was observed: empty for one that is not there yet, None where it is not known."""
+    match observed:
+        case Present(history=history):
+            return history
+        case Missing():
+            return TableHistory()
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """Done. ``attributes`` and ``identity`` are recorded; ``restore`` is a ready command that undoes a risky step.
+
+    ``revivable``: it was deleted, and what is recorded of it here is enough to bring it back.
+    """
+
+    attributes: Attributes
+    identity: Attributes
+    messages: tuple[str, ...] = ()
+    revivable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplied:
+    """Not done, and nothing changed in the world (or nothing that the next plan would not see)."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    attributes: Attributes | None = None
+    identity: Attributes | None = None
+    """With ``attributes``: what did change all the same and must be recorded (a partly applied resource)."""
+    restored: bool = False
+    """The change was made, failed, and what was there before was put back: the apply counts as partly applied."""
+
+
+Outcome: TypeAlias = Applied | NotApplied
