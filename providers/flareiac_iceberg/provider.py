@@ -15,9 +15,10 @@ from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs import canonical as catalog_canonical
 from flareiac_iceberg.catalogs import schema as catalog_schema
-from flareiac_iceberg.catalogs.spec import SqliteCatalog, spec_of
-from flareiac_iceberg.catalogs.sqlite import recover
-from flareiac_iceberg.catalogs.writer import Connections
+from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.spec import spec_of
+from flareiac_iceberg.catalogs.sqlite.reader import recover
+from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from flareiac_iceberg.data_table import schema as data_table_schema
 from flareiac_iceberg.data_table.read import DataTableDriver
 from flareiac_iceberg.format.locations import places

@@ -15,7 +15,7 @@ from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.file_access import read_file
-from flareiac_iceberg.catalogs.spec import GlueCatalog
+from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import VARIABLES, KindLake
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_iceberg.catalogs.spec import GlueCatalog
+from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from tests.iceberg.lake import columns
 from tests.support.catalog_kinds import KindLake
 

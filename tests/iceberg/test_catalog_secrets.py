@@ -9,7 +9,7 @@ from flareiac.kernel.data import Reference
 from flareiac.sdk.results import NotApplied, Unreadable
 from flareiac.sdk.secret_settings import is_secret
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
-from flareiac_iceberg.catalogs.rest import server as rest_server_of
+from flareiac_iceberg.catalogs.rest.reader import server as rest_server_of
 from tests.iceberg.lake import Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS
 from tests.support.strange_server import Answer, Asked, as_json, iceberg_error, strange_server

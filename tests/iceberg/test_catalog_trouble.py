@@ -11,11 +11,11 @@ import pytest
 
 from flareiac.kernel.data import Reference
 from flareiac.sdk.results import Missing, NotApplied, Observation, Present, Unreadable
+from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.doctor import check_catalog
-from flareiac_iceberg.catalogs.rest import server as rest_server_of
+from flareiac_iceberg.catalogs.rest.reader import server as rest_server_of
 from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.catalogs.target import Target
-from flareiac_iceberg.catalogs.writer import Connections
 from flareiac_iceberg.table.undrop import refuse_elsewhere
 from tests.iceberg.lake import CATALOG, Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS, KindLake, Servers, s3
@@ -48,7 +48,7 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patience of half a second."""
-    for module in ("postgres", "rest", "glue", "file_access"):
+    for module in ("postgres.reader", "rest.reader", "glue.reader", "file_access"):
         for name in ("CONNECT_SECONDS", "ANSWER_SECONDS"):
             monkeypatch.setattr(f"flareiac_iceberg.catalogs.{module}.{name}", 0.5, raising=False)
 

@@ -12,8 +12,8 @@ import pytest
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.capabilities import SurveyRequest
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.reader import Pointer
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from flareiac_iceberg.format.metadata import taken_apart
 from flareiac_iceberg.format.metadata_update import updated

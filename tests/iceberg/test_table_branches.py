@@ -10,7 +10,8 @@ from pyiceberg.types import LongType, NestedField
 
 from flareiac.sdk.changes import Action, Claim, Effect, Origin, Relation
 from flareiac.sdk.results import Applied, NotApplied, Present
-from flareiac_iceberg.table.new_table import create_on_server
+from flareiac_iceberg.catalogs.rest.writer import RestWriter
+from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from tests.iceberg.lake import Lake, Rejected, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string")}
@@ -81,17 +82,23 @@ def test_a_branch_of_a_new_table_starts_empty_and_can_be_written(lake: Lake) -> 
     assert lake.table("n.t").scan(snapshot_id=refs(lake)["audit"].snapshot_id).to_arrow().num_rows == 0
 
 
+def as_a_server_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New tables are made by the calls that a REST server gets."""
+    monkeypatch.setattr(SqliteWriter, "_create", RestWriter._create)
+    monkeypatch.setattr(SqliteWriter, "_commit_staged", RestWriter._commit_staged, raising=False)
+
+
 def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> None:
         raise BadRequestError("BadRequestException: stage-create is not supported")
 
     body = BODY | {"branch": {"audit": branch()}}
-    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
+    as_a_server_does(monkeypatch)
     monkeypatch.setattr("pyiceberg.catalog.sql.SqlCatalog.create_table_transaction", refused)
     request = lake.request("table.t", lake.plan("table.t", body))
     driver = lake.session.driver("table")
     with monkeypatch.context() as patch:
-        patch.setattr("flareiac_iceberg.table.driver.commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(SqliteWriter, "commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             driver.apply(request)
     settled = lake.settle("table.t", request)
@@ -104,7 +111,7 @@ def test_a_create_on_a_server_that_stages_no_tables_goes_on_after_a_kill(lake: L
 
 
 def test_a_server_makes_a_table_with_a_branch_in_one_commit(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
+    as_a_server_does(monkeypatch)
     body = BODY | {"branch": {"audit": branch("7d")}}
     lake.apply("table.t", body)
     assert (lake.table("n.t").metadata.metadata_log, refs(lake)["audit"].max_ref_age_ms) == ([], 7 * DAY)
@@ -112,17 +119,15 @@ def test_a_server_makes_a_table_with_a_branch_in_one_commit(lake: Lake, monkeypa
 
 
 def test_a_server_keeps_the_table_that_appears_while_one_is_staged(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flareiac_iceberg.table import new_table
-
     def overtaken(*arguments: Any) -> None:
         other = lake.other_made()
         other.create_table("n.t", lake_schema)
         other.close()
         original(*arguments)
 
-    original, lake_schema = new_table._commit_staged, Schema(NestedField(1, "theirs", LongType(), required=False))
-    monkeypatch.setattr("flareiac_iceberg.table.commit.create_entry", create_on_server)
-    monkeypatch.setattr(new_table, "_commit_staged", overtaken)
+    original, lake_schema = RestWriter._commit_staged, Schema(NestedField(1, "theirs", LongType(), required=False))
+    as_a_server_does(monkeypatch)
+    monkeypatch.setattr(SqliteWriter, "_commit_staged", overtaken)
     planned = lake.plan("table.t", BODY | {"branch": {"audit": branch()}})
     outcome = lake.carry_out("table.t", planned)
     assert isinstance(outcome, NotApplied)
@@ -135,7 +140,7 @@ def test_a_create_that_died_before_its_entry_left_no_table(lake: Lake, monkeypat
     request = lake.request("table.t", lake.plan("table.t", body))
     driver = lake.session.driver("table")
     with monkeypatch.context() as patch:
-        patch.setattr("flareiac_iceberg.table.new_table._insert_row", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(SqliteWriter, "enter", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             driver.apply(request)
     assert lake.settle("table.t", request) is None

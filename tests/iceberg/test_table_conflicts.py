@@ -11,6 +11,8 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, NotApplied
+from flareiac_iceberg.catalogs import pointer_writer
+from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from tests.iceberg.lake import CALLS, CATALOG, Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long", name="string"), "properties": {"k": "0"}}
@@ -123,10 +125,8 @@ def test_a_property_that_they_set_to_another_value_is_not_overwritten(lake: Lake
 def test_a_commit_in_the_very_middle_is_seen(lake: Lake, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     lake.apply("table.t", BODY)
     request = lake.request("table.t", lake.plan("table.t", BODY | {"comment": "x"}))
-    place = "flareiac_iceberg.table.pointer_commit." + ("write_metadata" if moment == "before the file" else "_moved")
-    import flareiac_iceberg.table.pointer_commit as module
-
-    original, pending = getattr(module, place.rpartition(".")[2]), [True]
+    place, name = (pointer_writer, "write_metadata") if moment == "before the file" else (SqliteWriter, "move")
+    original, pending = getattr(place, name), [True]
 
     def disturbed(*arguments: Any) -> Any:
         if pending:
@@ -135,7 +135,7 @@ def test_a_commit_in_the_very_middle_is_seen(lake: Lake, monkeypatch: pytest.Mon
                 change.set_properties({"theirs": "1"})
         return original(*arguments)
 
-    monkeypatch.setattr(place, disturbed)
+    monkeypatch.setattr(place, name, disturbed)
     outcome = lake.session.driver("table").apply(request)
     assert isinstance(outcome, Applied)
     properties = lake.table("n.t").properties

@@ -15,10 +15,11 @@ from pyiceberg.types import DateType, DoubleType, LongType, NestedField, StringT
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import NotApplied, Present, Unreadable
+from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.metadata_files import load
+from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import target_of
 from flareiac_iceberg.table.changes import AddColumn, Change, SetIdentifier
-from flareiac_iceberg.table.pointer_commit import commit_pointer
 from flareiac_iceberg.table.schema_updates import updates
 from tests.iceberg.lake import CALLS, Lake, columns
 
@@ -97,10 +98,11 @@ def test_what_nobody_could_load_is_not_committed(adopted: Lake, change: Change, 
     location = adopted.table("n.t").metadata_location
     metadata = load(location)
     target = target_of(adopted.state["table.t"].attributes, adopted.references)
-    catalog = adopted.other()
+    connections = Connections()
+    commit = TableCommit(found=(location, metadata), updates=updates(metadata, [change]), needs=())
     with pytest.raises(Failure) as failure:
-        commit_pointer(catalog, target, location, metadata, updates(metadata, [change]))
-    catalog.close()
+        connections.get(target.catalog).commit(target, commit)
+    connections.close()
     assert told in failure.value.diagnostics[0].detail
     assert adopted.table("n.t").metadata_location == location
 

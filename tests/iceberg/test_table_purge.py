@@ -11,7 +11,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
 from flareiac.sdk.results import Applied, NotApplied
 from flareiac_iceberg import codes
-from flareiac_iceberg.table import commit
+from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from tests.iceberg.lake import Lake, columns
 
 BODY: dict[str, Any] = {"namespace": "n", "column": columns(id="long"), "on_destroy": "purge"}
@@ -100,13 +100,13 @@ def test_files_that_stay_are_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_purge_that_was_not_confirmed_goes_on(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = commit.drop
+    real = SqliteWriter.drop
 
     def lost(*arguments: Any, **options: Any) -> None:
         real(*arguments, **options)
         raise Failure(error(codes.CHANGE_NOT_CONFIRMED, "lost"))
 
     planned = made.plan("table.t", None)
-    monkeypatch.setattr("flareiac_iceberg.table.driver.drop", lost)
+    monkeypatch.setattr(SqliteWriter, "drop", lost)
     assert isinstance(made.carry_out("table.t", planned), Applied)
     assert files(made) == set()

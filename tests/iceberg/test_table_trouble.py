@@ -16,9 +16,9 @@ from flareiac.sdk.changes import Action
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs import reader as pointers
+from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
 from flareiac_iceberg.table import driver as driver_of_tables
-from flareiac_iceberg.table.commit import commit
 from flareiac_iceberg.table.driver import TableDriver
 from tests.iceberg.lake import Lake, Rejected, columns
 
@@ -105,7 +105,7 @@ def test_a_create_whose_result_was_lost_is_recognised(lake: Lake) -> None:
 
 def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
     """The catalog makes the next change of a kind, does not confirm it, and then answers nothing more."""
-    real = getattr(driver_of_tables, name)
+    real = getattr(SqliteWriter, name)
 
     def silent(*_arguments: Any) -> Any:
         raise Failure(error(CATALOG_UNREADABLE, "gone"))
@@ -115,7 +115,7 @@ def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
         patch.setattr(driver_of_tables, "tables_in", silent)
         raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
-    patch.setattr(driver_of_tables, name, lost)
+    patch.setattr(SqliteWriter, name, lost)
 
 
 def test_a_create_that_was_not_confirmed_is_found_and_recorded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(lake: Lake, monkeypa
     def closed(*_arguments: Any) -> Any:
         raise Failure(error(CATALOG_NOT_WRITTEN, "closed"))
 
-    monkeypatch.setattr("flareiac_iceberg.catalogs.writer._open", closed)
+    monkeypatch.setattr("flareiac_iceberg.catalogs.connections._opened", closed)
     monkeypatch.setattr(driver_of_tables, "tables_in", closed)
     assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 
@@ -226,11 +226,13 @@ def back(made: Lake) -> ApplyRequest:
 
 
 def test_a_way_back_that_was_not_confirmed_is_looked_for(made: Lake, back: ApplyRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = SqliteWriter.commit
+
     def lost(*arguments: Any) -> None:
-        commit(*arguments)
+        real(*arguments)
         raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
-    monkeypatch.setattr(driver_of_tables, "commit", lost)
+    monkeypatch.setattr(SqliteWriter, "commit", lost)
     assert isinstance(driver_of(made).restore(back), Applied)
     assert [row["id"] for row in made.rows("n.t")] == [1]
 
@@ -247,7 +249,7 @@ def test_a_way_back_that_was_refused_is_not_taken(made: Lake, back: ApplyRequest
     def refused(*_arguments: Any) -> None:
         raise Failure(error(CHANGE_NOT_CONFIRMED, "no"))
 
-    monkeypatch.setattr(driver_of_tables, "commit", refused)
+    monkeypatch.setattr(SqliteWriter, "commit", refused)
     assert codes(driver_of(made).restore(back)) == ["FII113"]
     assert len(made.rows("n.t")) == 2
 
@@ -351,7 +353,7 @@ def test_a_warehouse_that_can_not_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_a_locked_catalog_is_told(made: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flareiac_iceberg.catalogs.writer.BUSY_TIMEOUT_MS", 0)
+    monkeypatch.setattr("flareiac_iceberg.catalogs.sqlite.writer.BUSY_TIMEOUT_MS", 0)
     made.session.close()
     planned = made.plan("table.t", WIDER)
     holder = sqlite3.connect(made.database, isolation_level=None)

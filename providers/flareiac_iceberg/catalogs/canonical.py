@@ -14,9 +14,10 @@ from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import holds_secret
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import SPARK_EXTENSIONS, packages, spark_conf
+from flareiac_iceberg.catalogs.postgres.spec import PARAMETERS
 from flareiac_iceberg.catalogs.secret_settings import checked_properties, referred, refuse_secret
-from flareiac_iceberg.catalogs.spark_settings import SPARK_EXTENSIONS, packages, spark_conf
-from flareiac_iceberg.catalogs.spec import PARAMETERS, spec_of
+from flareiac_iceberg.catalogs.spec import spec_of
 from flareiac_iceberg.format.locations import absolute_location
 
 KINDS: Final = ("sql", "rest", "glue")

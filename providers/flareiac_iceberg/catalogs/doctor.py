@@ -8,7 +8,8 @@ from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_iceberg.catalogs.file_access import bucket_trouble
 from flareiac_iceberg.catalogs.reader import namespace_properties
-from flareiac_iceberg.catalogs.spec import CatalogSpec, RestCatalog, SqliteCatalog, spec_of
+from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
+from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from flareiac_iceberg.format.locations import local_path
 
 _NOBODYS = "flareiac_doctor"
@@ -34,7 +35,7 @@ def _fine(spec: CatalogSpec) -> str:
 
 def _closed_folder(spec: CatalogSpec) -> Check | None:
     database = spec.database.parent if isinstance(spec, SqliteCatalog) else None
-    warehouse = None if isinstance(spec, RestCatalog) else local_path(spec.warehouse)
+    warehouse = None if spec.is_server else local_path(spec.warehouse)
     for folder in (database, warehouse):
         if folder is not None and (closed := _closed(folder)) is not None:
             fix = "Give write access to it, or name another place in the catalog."
@@ -43,7 +44,7 @@ def _closed_folder(spec: CatalogSpec) -> Check | None:
 
 
 def _closed_bucket(spec: CatalogSpec) -> Check | None:
-    if isinstance(spec, RestCatalog) or not spec.warehouse.startswith("s3://"):
+    if spec.is_server or not spec.warehouse.startswith("s3://"):
         return None
     try:
         why = bucket_trouble(spec.warehouse, spec.settings())

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from flareiac.sdk.secrets import said
-from flareiac_iceberg.catalogs.spec import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, s3_settings
+from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import local_path
 
 _ADVICE: Final = "s3.endpoint, s3.region and the keys stand in the catalog's properties, or come from AWS's own chain"

@@ -10,8 +10,8 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import read_file
-from flareiac_iceberg.catalogs.reader import Pointer
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.metadata import taken_apart
 from flareiac_iceberg.format.shape import Misshapen, check

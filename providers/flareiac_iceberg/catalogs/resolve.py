@@ -7,7 +7,8 @@ from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import GLUE_NAME, spec_of
+from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME
+from flareiac_iceberg.catalogs.spec import spec_of
 
 
 def place_of(catalog: Resolved) -> str:

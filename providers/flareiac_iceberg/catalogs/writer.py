@@ -1,218 +1,210 @@
-"""Opens catalogs for writing through pyiceberg, and tells their trouble as diagnostics. Touches the world."""
+"""Writes to a catalog through pyiceberg, as far as all kinds do it alike. Touches the world; imported when a catalog is opened."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http import HTTPStatus
-from typing import TYPE_CHECKING, assert_never
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.secrets import said
-from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.spec import (
-    ANSWER_SECONDS,
-    BUSY_TIMEOUT_MS,
-    CONNECT_SECONDS,
-    CatalogSpec,
-    GlueCatalog,
-    PostgresCatalog,
-    RestCatalog,
-    SqliteCatalog,
-    s3_settings,
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import (
+    NamespaceAlreadyExistsError,
+    NamespaceNotEmptyError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
 )
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.manifest import write_manifest_list
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import SortOrder
+from sqlalchemy.exc import IntegrityError
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, BaseCatalog, s3_settings
+from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty, undecided, unwritable
+from flareiac_iceberg.catalogs.requests import Definition, TableCommit
+from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.locations import local_path
 
-if TYPE_CHECKING:
-    from pyiceberg.catalog import Catalog
+Missing: TypeAlias = Callable[[Attributes], Sequence[Attributes]]
+"""From the metadata of a table as the library makes it: the updates that make it the declared one."""
+S = TypeVar("S", bound=BaseCatalog)
+C = TypeVar("C", bound=Catalog)
 
 
-class Connections:
-    """The open catalogs of a session, one for each declaration. Safe to use from several threads."""
+class CatalogWriter(ABC, Generic[S, C]):
+    """One open catalog. Safe to use from several threads. Methods raise ``Failure`` where the catalog did not answer."""
 
-    def __init__(self) -> None:
-        self._open: dict[CatalogSpec, Catalog] = {}
-        self._lock = threading.Lock()
+    marks: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Properties that every namespace is made with."""
+    nests_namespaces: ClassVar[bool] = False
+    """Whether a namespace is taken only where its parent exists."""
 
-    def get(self, spec: CatalogSpec) -> "Catalog":
-        """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises ``Failure``."""
-        with self._lock:
-            if spec not in self._open:
-                with trouble_told(spec, opening=True):
-                    self._open[spec] = _open(spec)
-            return self._open[spec]
+    def __init__(self, spec: S) -> None:
+        self.spec = spec
+        with self.errors(opening=True):
+            self._make_folder()
+            self.catalog = self.open()
+
+    @abstractmethod
+    def open(self) -> C:
+        """The library's catalog. Its own class, not ``load_catalog``, which mixes in files and variables of whoever runs this."""
+
+    @abstractmethod
+    def errors(self, *, opening: bool = False) -> AbstractContextManager[None]:
+        """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes.
+
+        ``opening``: no change is asked for yet, so none can have been made.
+        """
+
+    @abstractmethod
+    def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
+        """Makes a table in a namespace that exists. Raises what the library raises."""
+
+    @abstractmethod
+    def commit(self, target: Target, change: TableCommit) -> None:
+        """One commit. Raises ``Conflict`` or ``Failure``."""
+
+    def create(self, target: Target, what: Definition, location: str | None, key: str, missing: Missing) -> None:
+        """Creates a table, and its namespace where that is missing. Raises ``Exists`` or ``Failure``."""
+        with self.errors():
+            self._ensure(target.namespace, key)
+            try:
+                self._create(target, what, location, missing)
+            except TableAlreadyExistsError as taken:
+                raise Exists(target.full_name) from taken
+
+    def rename(self, old: Target, new: Target, key: str) -> None:
+        """Gives a table another name; the new namespace is made where it is missing. Raises ``Exists`` or ``Failure``."""
+        with self.errors():
+            self._ensure(new.namespace, key)
+            try:
+                self.catalog.rename_table(identifier(old), identifier(new))
+            except (TableAlreadyExistsError, NoSuchTableError) as taken:
+                raise Exists(new.full_name) from taken
+
+    def register(self, target: Target, location: str, key: str) -> None:
+        """Enters a table by its metadata file; a missing namespace is made. Raises ``Exists`` or ``Failure``."""
+        with self.errors():
+            self._ensure(target.namespace, key)
+            try:
+                self.catalog.register_table(identifier(target), location)
+            except TableAlreadyExistsError as taken:
+                raise Exists(target.full_name) from taken
+
+    def drop(self, target: Target, *, purge: bool) -> None:
+        """Takes a table out of the catalog; one that is gone already is fine. Raises ``Failure``.
+
+        With ``purge`` a server deletes its files too; the other kinds do not.
+        """
+        with self.errors(), suppress(NoSuchTableError):
+            if purge and self.spec.is_server:
+                self.catalog.purge_table(identifier(target))
+            else:
+                self.catalog.drop_table(identifier(target))
+
+    def ensure_namespace(self, name: str, key: str) -> None:
+        """Makes a namespace, if there is none of this name, and marks it with ``key``. Raises ``Failure``."""
+        with self.errors():
+            self._ensure(name, key)
+
+    def set_namespace_properties(self, name: str, put: dict[str, str], remove: Iterable[str]) -> None:
+        """Raises ``Failure``."""
+        with self.errors():
+            self.catalog.update_namespace_properties(name, set(remove) or None, put)
+
+    def drop_namespace(self, name: str) -> None:
+        """One that is gone already is fine. Raises ``NotEmpty`` or ``Failure``."""
+        try:
+            with self.errors(), suppress(NoSuchNamespaceError):
+                self.catalog.drop_namespace(name)
+        except NamespaceNotEmptyError as taken:
+            raise NotEmpty(name) from taken
+
+    def namespaces(self) -> set[str]:
+        """Every namespace at any depth, its levels separated by dots. Raises ``Failure``."""
+        found: set[str] = set()
+        waiting: list[tuple[str, ...]] = [()]
+        with self.errors():
+            while waiting:
+                try:
+                    children = self.catalog.list_namespaces(waiting.pop())
+                except NoSuchNamespaceError:  # dropped meanwhile
+                    continue
+                new = [tuple(item) for item in children if ".".join(item) not in found]
+                found.update(".".join(item) for item in new)
+                waiting += new
+        return found
+
+    def file_io(self, metadata: Attributes, location: str) -> FileIO:
+        """What reads and writes the files of a table."""
+        return load_file_io({**self.catalog.properties, **(metadata.get("properties") or {})}, location)
+
+    def write_no_manifests(self, metadata: Attributes, location: str, snapshot_id: int, sequence: int, version: Literal[1, 2]) -> None:
+        """Writes the manifest list of a snapshot without files. Raises ``Failure``."""
+        with self.errors():
+            output = self.file_io(metadata, location).new_output(location)
+            with write_manifest_list(version, output, snapshot_id, None, sequence, "null"):
+                pass
 
     def close(self) -> None:
-        """Closes every open catalog."""
-        with self._lock:
-            while self._open:
-                _, catalog = self._open.popitem()
-                catalog.close()
+        """Closes the library's catalog."""
+        self.catalog.close()
+
+    def file_settings(self) -> dict[str, str]:
+        """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises ``Failure``."""
+        bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
+        settings = {**bounds, **s3_settings(self.spec.settings())}
+        if settings.get("s3.path-style-access") == "false":
+            settings.setdefault("s3.force-virtual-addressing", "true")
+        return settings
+
+    def trouble(self, why: str, *, known: bool) -> Diagnostic:
+        """``known``: whether it is certain that nothing was changed."""
+        return unwritable(self.spec, why) if known else undecided(self.spec, why)
+
+    def _make_folder(self) -> None:
+        warehouse = None if self.spec.is_server else local_path(self.spec.warehouse)
+        if warehouse is not None:
+            warehouse.mkdir(parents=True, exist_ok=True)
+
+    def _ensure(self, name: str, key: str) -> None:
+        if self.catalog.namespace_exists(name):
+            return
+        levels = name.split(".")
+        parents = [".".join(levels[:depth]) for depth in range(1, len(levels))] if self.nests_namespaces else []
+        for each in (*parents, name):
+            if each == name or not self.catalog.namespace_exists(each):
+                self._make_namespace(each, {**self.marks, "flareiac.created-by": key})
+
+    def _make_namespace(self, name: str, marks: dict[str, str]) -> None:
+        """Another table of this apply, or another process, may be faster: a database has then refused the second row of its properties,
+        which is as good as having made it.
+        """
+        try:
+            self.catalog.create_namespace(name, marks)
+        except NamespaceAlreadyExistsError:
+            return
+        except IntegrityError:
+            if not self.catalog.namespace_exists(name):
+                raise
 
 
-def _open(spec: CatalogSpec) -> "Catalog":
-    # The classes themselves, not load_catalog: that would mix in files and variables of whoever runs this.
-    warehouse = local_path(spec.warehouse)
-    if isinstance(spec, SqliteCatalog):
-        spec.database.parent.mkdir(parents=True, exist_ok=True)
-    if warehouse is not None and not isinstance(spec, RestCatalog):
-        warehouse.mkdir(parents=True, exist_ok=True)
-    settings = file_settings(spec)
-    match spec:
-        case SqliteCatalog():
-            from pyiceberg.catalog.sql import SqlCatalog
-
-            uri = f"sqlite:///{spec.database}?timeout={BUSY_TIMEOUT_MS // 1000}"
-            return SqlCatalog(spec.name, **settings | {"uri": uri, "warehouse": spec.warehouse})
-        case PostgresCatalog():
-            from pyiceberg.catalog.sql import SqlCatalog
-
-            # A connection of the pool may have ended since it was used last.
-            own = {"uri": _sqlalchemy_uri(spec), "warehouse": spec.warehouse, "pool_pre_ping": "true"}
-            return SqlCatalog(spec.name, **settings | own)
-        case RestCatalog():
-            from flareiac_iceberg.catalogs.rest_writer import open_rest
-
-            return open_rest(spec, settings)
-        case GlueCatalog():
-            from pyiceberg.catalog.glue import GlueCatalog as Writer
-
-            from flareiac_iceberg.catalogs.glue import glue_client
-
-            return Writer(spec.name, client=glue_client(spec), **settings | {"warehouse": spec.warehouse})
-        case _:
-            assert_never(spec)
+def identifier(target: Target) -> tuple[str, ...]:
+    """The name of a table as the library takes it."""
+    return (*target.namespace.split("."), target.name)
 
 
-def file_settings(spec: CatalogSpec) -> dict[str, str]:
-    """The properties by pyiceberg's names, secrets included, with bounds on patience. Raises ``Failure``."""
-    bounds = {"s3.connect-timeout": str(CONNECT_SECONDS), "s3.request-timeout": str(ANSWER_SECONDS)}
-    settings = {**bounds, **s3_settings(spec.settings())}
-    if settings.get("s3.path-style-access") == "false":
-        settings.setdefault("s3.force-virtual-addressing", "true")
-    return settings
-
-
-def _sqlalchemy_uri(spec: PostgresCatalog) -> str:
-    from sqlalchemy.engine import URL
-
-    from flareiac_iceberg.catalogs.postgres import connection_arguments
-
-    known = connection_arguments(spec)
-    place = {name: known.pop(name, None) for name in ("user", "password", "host", "port", "dbname")}
-    bound = {"options": f"-c statement_timeout={1000 * ANSWER_SECONDS} -c lock_timeout={1000 * ANSWER_SECONDS}"}
-    return URL.create(
-        "postgresql+psycopg2",
-        username=place["user"],
-        password=place["password"],
-        host=place["host"],
-        port=int(place["port"] or 5432),
-        database=place["dbname"],
-        query=known | bound,
-    ).render_as_string(hide_password=False)
-
-
-@contextmanager
-def trouble_told(spec: CatalogSpec, *, opening: bool = False) -> Iterator[None]:
-    """Turns what disks, databases and servers raise into a ``Failure``; an answer of the catalog (a conflict, a missing table) passes.
-
-    ``opening``: no change is asked for yet, so none can have been made.
-    """
-    match spec:
-        case SqliteCatalog() | PostgresCatalog():
-            with _database_told(spec, opening=opening):
-                yield
-        case RestCatalog():
-            with _server_told(spec, opening=opening):
-                yield
-        case GlueCatalog():
-            with _aws_told(spec, opening=opening):
-                yield
-        case _:
-            assert_never(spec)
-
-
-@contextmanager
-def _database_told(spec: SqliteCatalog | PostgresCatalog, *, opening: bool) -> Iterator[None]:
-    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-
-    try:
-        yield
-    except DBAPIError as trouble:
-        lost = isinstance(spec, PostgresCatalog) and trouble.connection_invalidated
-        raise Failure(_told(spec, str(trouble.orig or trouble), known=opening or not lost)) from trouble
-    except SQLAlchemyError as trouble:
-        raise Failure(unwritable(spec, str(trouble))) from trouble
-    except OSError as trouble:
-        raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
-
-
-@contextmanager
-def _server_told(spec: RestCatalog, *, opening: bool) -> Iterator[None]:
-    from pyiceberg.exceptions import CommitFailedException, RESTError
-    from requests import RequestException
-
-    try:
-        yield
-    except CommitFailedException:
-        raise
-    except (RESTError, RequestException, OSError, ValueError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {_said(trouble)}", known=opening or _is_refusal(trouble))) from trouble
-
-
-def _is_refusal(trouble: Exception) -> bool:
-    """Whether the server did not take the request, and so did nothing."""
-    response = getattr(trouble.__cause__, "response", None)
-    return response is not None and 400 <= response.status_code < 500 and response.status_code != HTTPStatus.REQUEST_TIMEOUT
-
-
-def _said(trouble: Exception) -> str:
-    """What a library complains of, without what it was given: that may be a token."""
-    from pydantic import ValidationError
-
-    if not isinstance(trouble, ValidationError):
-        return said(trouble)
-    found = trouble.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found)
-
-
-@contextmanager
-def _aws_told(spec: GlueCatalog, *, opening: bool) -> Iterator[None]:
-    from botocore.exceptions import BotoCoreError, ClientError
-    from botocore.parsers import ResponseParserError
-
-    try:
-        yield
-    except ClientError as trouble:
-        # An answer of 500 and more does not tell whether the change was made.
-        known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
-        raise Failure(_told(spec, str(trouble), known=opening or known)) from trouble
-    except (BotoCoreError, ResponseParserError) as trouble:
-        raise Failure(_told(spec, f"{type(trouble).__name__}: {said(trouble)}", known=opening)) from trouble
-    except OSError as trouble:
-        raise Failure(unwritable(spec, trouble.strerror or str(trouble))) from trouble
-
-
-def _told(spec: CatalogSpec, why: str, *, known: bool) -> Diagnostic:
-    return unwritable(spec, why) if known else undecided(spec, why)
-
-
-def unwritable(spec: CatalogSpec, why: str) -> Diagnostic:
-    """Complains that the catalog or its warehouse cannot be written."""
-    return error(
-        codes.CATALOG_NOT_WRITTEN,
-        f"{spec.address}: {_line(why)} (catalog {spec.shown}, warehouse {spec.warehouse or 'of the server'}). Nothing of this change took "
-        "effect. Check free space and write access to both places, then apply again.",
+def arguments(target: Target, what: Definition, location: str | None, version: int) -> tuple[Any, ...]:
+    """What the library creates a table from."""
+    return (
+        identifier(target),
+        Schema.model_validate(what.schema),
+        location,
+        PartitionSpec.model_validate(what.spec),
+        SortOrder.model_validate(what.order),
+        what.properties | {"format-version": str(version)},
     )
-
-
-def undecided(spec: CatalogSpec, why: str) -> Diagnostic:
-    """Complains that the catalog did not say whether it made a change."""
-    return error(
-        codes.CHANGE_NOT_CONFIRMED,
-        f"{spec.address}: {_line(why)} (catalog {spec.shown}). Whether the change took effect is not known. Check the catalog (flareiac "
-        "doctor) and plan again: what was done is found then, and is not done twice.",
-    )
-
-
-def _line(why: str) -> str:
-    return " ".join(why.split())[:500]

@@ -17,10 +17,10 @@ from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.results import Present, Recorded, Unreadable
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.spec import spec_of
-from flareiac_iceberg.catalogs.writer import Connections
 from flareiac_iceberg.discovery.block import chosen, label_of, written
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical

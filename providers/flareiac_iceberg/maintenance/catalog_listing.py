@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.places import Occupied
+from flareiac_iceberg.catalogs.entries import Registered, unreadable
 from flareiac_iceberg.catalogs.file_access import read_file
-from flareiac_iceberg.catalogs.reader import Registered, everything_in, unreadable
+from flareiac_iceberg.catalogs.reader import everything_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.format.locations import comparable, places_in
 

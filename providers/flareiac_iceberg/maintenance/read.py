@@ -12,7 +12,7 @@ from flareiac.sdk.places import is_within
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import tables_in
-from flareiac_iceberg.catalogs.spec import CatalogSpec, RestCatalog, spec_of
+from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.format.manifests import unreadable
@@ -75,7 +75,7 @@ def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> l
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:
     """The file that was observed a moment ago; the catalog is asked only where that is gone, or is not ours to read."""
     observed = identity["metadata_location"]
-    if not isinstance(target.catalog, RestCatalog):
+    if not target.catalog.is_server:
         try:
             return observed, load(observed, target.catalog)
         except Failure:

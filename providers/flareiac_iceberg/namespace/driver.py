@@ -6,11 +6,11 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.ensure_namespace import ensure_namespace
+from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
 from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.spec import spec_of as catalog_spec_of
-from flareiac_iceberg.catalogs.writer import Connections, trouble_told
 
 _MARKS = ("exists", "flareiac.created-by")
 _BY_OTHERS = ("location", "owner")
@@ -53,34 +53,28 @@ class NamespaceDriver:
         planned, name = request.planned, request.planned["name"]
         try:
             spec = _catalog(planned, request.references)
-            catalog = self._connections.get(spec)
+            writer = self._connections.get(spec)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        with trouble_told(spec):
-            # A table of this apply may have brought it along, and an update finds it here.
-            ensure_namespace(catalog, spec, name, request.key)
-            put = {key: planned["properties"][key] for key in request.payload["set"]}
-            if put or request.payload["remove"]:
-                catalog.update_namespace_properties(name, set(request.payload["remove"]) or None, put)
+        # A table of this apply may have brought it along, and an update finds it here.
+        writer.ensure_namespace(name, request.key)
+        put = {key: planned["properties"][key] for key in request.payload["set"]}
+        if put or request.payload["remove"]:
+            writer.set_namespace_properties(name, put, request.payload["remove"])
         return Applied(attributes=planned, identity={"created_by": (namespace_properties(spec, name) or {}).get("flareiac.created-by")})
 
     def delete(self, request: ApplyRequest) -> Outcome:
         """Drops the namespace if nothing is in it. Raises ``Failure`` as ``apply`` does."""
-        from pyiceberg.exceptions import NamespaceNotEmptyError, NoSuchNamespaceError
-
         assert request.recorded is not None, "what is deleted is recorded"
         recorded, name = request.recorded, request.recorded.attributes["name"]
         try:
             spec = _catalog(recorded.attributes, request.references)
-            catalog = self._connections.get(spec)
+            writer = self._connections.get(spec)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
-            with trouble_told(spec):
-                catalog.drop_namespace(name)
-        except NoSuchNamespaceError:
-            pass  # It is gone, as asked.
-        except NamespaceNotEmptyError:
+            writer.drop_namespace(name)
+        except NotEmpty:
             why = f'{name} holds tables. Drop or move them first, or keep the namespace: on_destroy = "retain" forgets it.'
             return NotApplied(diagnostics=(error(codes.NAMESPACE_NOT_EMPTY, why),))
         return Applied(attributes=recorded.attributes, identity=recorded.identity)

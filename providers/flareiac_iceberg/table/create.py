@@ -1,28 +1,11 @@
 """The first metadata of a table from its planned attributes, in JSON form. Pure."""
 
-from dataclasses import dataclass
-
-from flareiac.kernel.data import Attributes
+from flareiac_iceberg.catalogs.requests import Definition
 from flareiac_iceberg.format.metadata import nodes
 from flareiac_iceberg.format.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES, TableSpec, children, type_at
 from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table.changes import Change, SetColumnTags, SetDistribution, SetProperty, SetTableComment, SetTag
 from flareiac_iceberg.table.schema_updates import new_order, new_properties, new_schema, new_spec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """Schema, spec and order in JSON form, the properties and the format version.
-
-    ``needs_updates``: the declared table has more than these, branches or default values.
-    """
-
-    schema: Attributes
-    spec: Attributes
-    order: Attributes
-    properties: dict[str, str]
-    version: int
-    needs_updates: bool
 
 
 def definition(spec: TableSpec, key: str) -> Definition:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -17,11 +17,13 @@ from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.entries import Pointer, unreadable
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.reader import Pointer, missing_folder, tables_in, unreadable
-from flareiac_iceberg.catalogs.spec import RestCatalog
+from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
+from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
+from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
-from flareiac_iceberg.catalogs.writer import Connections
 from flareiac_iceberg.format.locations import absolute_location
 from flareiac_iceberg.format.metadata import created_by, taken_apart
 from flareiac_iceberg.format.snapshots import commits
@@ -31,19 +33,21 @@ from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import Change, MoveTable, RemoveProperty, SetProperty, SetTableComment, SetTag, decode
-from flareiac_iceberg.table.commit import Conflict, Exists, commit, create, drop, register, rename, requirements
 from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
-from flareiac_iceberg.table.pointer_commit import file_io
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
+from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
 from flareiac_iceberg.table.rollback import requirements as restore_requirements
 from flareiac_iceberg.table.rollback import updates as restore_updates
 from flareiac_iceberg.table.schema_updates import updates, version_after
 from flareiac_iceberg.table.shared_files import not_purged, shares_files
 from flareiac_iceberg.table.undrop import last_metadata, name_taken, refuse_elsewhere, refuse_other_catalog
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.writer import CatalogWriter
 
 ATTEMPTS: Final = 20
 """Commits that are tried beside busy writers before giving up."""
@@ -103,7 +107,7 @@ class TableDriver:
         planned = _planned(request)
         try:
             target = target_of(planned, request.references)
-            self._connections.get(target.catalog)
+            self._writer(target)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         if request.payload["requirements"] is None:
@@ -125,7 +129,7 @@ class TableDriver:
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
-            drop(self._connections, target, purge=purge)
+            self._writer(target).drop(target, purge=purge)
         except Failure:
             if not self._is_gone(target, recorded):
                 raise
@@ -139,10 +143,13 @@ class TableDriver:
         """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises ``Failure`` if none may be."""
         if shares_files(found[1].get("properties") or {}):
             raise Failure(not_purged(target.full_name))
-        catalog = self._connections.get(target.catalog)
-        if isinstance(target.catalog, RestCatalog):
+        writer = self._writer(target)
+        if target.catalog.is_server:
             return tuple  # the server does it
-        return partial(delete, file_io(catalog, found[1], found[0]), files_of(target, *found))
+        return partial(delete, writer.file_io(found[1], found[0]), files_of(target, *found))
+
+    def _writer(self, target: Target) -> "CatalogWriter[Any, Any]":
+        return self._connections.get(target.catalog)
 
     def _is_gone(self, target: Target, recorded: Recorded) -> bool:
         """Whether it is sure that the recorded table is no longer there."""
@@ -176,7 +183,7 @@ class TableDriver:
             hidden = refuse_elsewhere(self._connections, target, uuid, recorded.identity["location"])
             exact = bool(recorded.identity.get("last_is_known"))
             last = last_metadata(target, uuid, recorded.identity["metadata_location"], exact=exact)
-            register(self._connections, target, last.location, request.key)
+            self._writer(target).register(target, last.location, request.key)
             there, notes = self._metadata(target), (*last.notes, *hidden)
         if there is None or there[1]["table-uuid"] != uuid:
             return NotApplied(diagnostics=(name_taken(target),))
@@ -224,7 +231,8 @@ class TableDriver:
         except Failure as failure:
             return NotApplied(diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics))
         try:
-            commit(self._connections, target, found, made, restore_requirements(found[1], way))
+            needs = restore_requirements(found[1], way)
+            self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))
         except Failure as failure:
@@ -279,7 +287,8 @@ class TableDriver:
         spec = spec_of(planned)
         location = None if spec.location is None else absolute_location(spec.location, self._project.root) or spec.location
         try:
-            create(self._connections, target, definition(spec, request.key), location, request.key, partial(self._missing, target, planned))
+            what, missing = definition(spec, request.key), partial(self._missing, target, planned)
+            self._writer(target).create(target, what, location, request.key, missing)
             message = f"created {target.full_name}"
         except Exists:
             message = f"{target.full_name} had been created by this operation before"
@@ -311,7 +320,7 @@ class TableDriver:
                 return NotApplied(diagnostics=failure.diagnostics)
         if old is not None:
             try:
-                rename(self._connections, old, target, request.key)
+                self._writer(old).rename(old, target, request.key)
             except Exists:
                 self._old_name(request, target)
 
@@ -384,7 +393,8 @@ class TableDriver:
         self, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...], planned: Attributes, *, empty: bool
     ) -> None:
         made = self._updates(target, found[1], changes, planned)
-        commit(self._connections, target, found, made, requirements(found[1], made, empty=empty))
+        needs = requirements(found[1], made, empty=empty)
+        self._writer(target).commit(target, TableCommit(found=found, updates=made, needs=needs))
 
     def _updates(self, target: Target, metadata: Attributes, changes: tuple[Change, ...], planned: Attributes) -> list[Attributes]:
         start = self._start(target, metadata, changes) if needs_start(changes, metadata) else None

@@ -4,8 +4,8 @@ import time
 import uuid
 
 from flareiac.kernel.data import Attributes
+from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.target import Target
-from flareiac_iceberg.catalogs.writer import Connections, trouble_told
 from flareiac_iceberg.format.metadata import schema_of
 from flareiac_iceberg.format.snapshots import STARTS
 
@@ -14,17 +14,10 @@ _ZEROS = ("total-records", "total-files-size", "total-data-files", "total-delete
 
 def empty_snapshot(connections: Connections, target: Target, metadata: Attributes, version: int) -> Attributes:
     """The snapshot as JSON, for a table of this format version; its manifest list, with nothing in it, is written. Raises ``Failure``."""
-    catalog = connections.get(target.catalog)  # before the imports: pyiceberg's modules import each other in circles
-    from pyiceberg.io import load_file_io
-    from pyiceberg.manifest import write_manifest_list
-
     snapshot_id = uuid.uuid4().int & (2**63 - 1) or 1
     sequence = 0 if version == 1 else (metadata.get("last-sequence-number") or 0) + 1
     location = f"{metadata['location'].rstrip('/')}/metadata/snap-{snapshot_id}-0-{uuid.uuid4()}.avro"
-    with trouble_told(target.catalog):
-        output = load_file_io({**catalog.properties, **(metadata.get("properties") or {})}, location).new_output(location)
-        with write_manifest_list(1 if version == 1 else 2, output, snapshot_id, None, sequence, "null"):
-            pass
+    connections.get(target.catalog).write_no_manifests(metadata, location, snapshot_id, sequence, 1 if version == 1 else 2)
     found = {
         "snapshot-id": snapshot_id,
         "timestamp-ms": int(time.time() * 1000),

@@ -1,11 +1,11 @@
-"""Which files does a table consist of, and deletes them. Touches the world; imports pyiceberg when needed.
+"""Which files does a table consist of, and deletes them. Touches the world.
 
 They are listed before the table leaves its catalog: afterwards nobody could find them again.
 """
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -13,9 +13,6 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.manifests import Manifest, read_entries, read_list
 from flareiac_iceberg.maintenance.read import reader_of
-
-if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
 
 _AT_ONCE: Final = 8
 
@@ -47,7 +44,13 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
     return tuple(dict.fromkeys(found))
 
 
-def delete(io: "FileIO", files: Sequence[str]) -> tuple[str, ...]:
+class Deletes(Protocol):
+    """Access to a table's files."""
+
+    def delete(self, location: str) -> None: ...
+
+
+def delete(io: Deletes, files: Sequence[str]) -> tuple[str, ...]:
     """Deletes files; tells of those that stay, if any do. One that is gone already is fine."""
 
     def why_not(file: str) -> str | None:

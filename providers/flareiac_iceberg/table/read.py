@@ -8,8 +8,9 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.entries import Pointer, unreadable
 from flareiac_iceberg.catalogs.metadata_files import load_entry
-from flareiac_iceberg.catalogs.reader import Pointer, missing_folder, tables_in, unreadable
+from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.metadata import taken_apart
 from flareiac_iceberg.format.recent_writers import since

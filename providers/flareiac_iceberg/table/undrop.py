@@ -11,13 +11,15 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.connections import Connections
+from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import is_there, names_in, read_file
+from flareiac_iceberg.catalogs.glue.spec import GLUE_NAME, GlueCatalog
 from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.metadata_files import later, load, load_entry, version_number
-from flareiac_iceberg.catalogs.reader import Pointer, tables_in
-from flareiac_iceberg.catalogs.spec import GLUE_NAME, CatalogSpec, GlueCatalog, RestCatalog
+from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.spec import CatalogSpec
 from flareiac_iceberg.catalogs.target import Target
-from flareiac_iceberg.catalogs.writer import Connections
 from flareiac_iceberg.format.manifests import read_entries, read_list
 from flareiac_iceberg.format.snapshots import current
 
@@ -88,7 +90,7 @@ def refuse_elsewhere(connections: Connections, target: Target, uuid: str, locati
 def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterator[tuple[str, Pointer]]:
     """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no reason to stop."""
     found = tables_in(catalog, namespace) or {}
-    if not isinstance(catalog, RestCatalog):
+    if not catalog.is_server:
         yield from found.items()
         return
     try:

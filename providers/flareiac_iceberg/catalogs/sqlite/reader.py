@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.catalogs.spec import BUSY_TIMEOUT_MS, SqliteCatalog
+from flareiac.kernel.diagnostics import Failure
+from flareiac_iceberg.catalogs.entries import unreadable
+from flareiac_iceberg.catalogs.sql_entries import SqlReader
+from flareiac_iceberg.catalogs.sqlite.spec import BUSY_TIMEOUT_MS, SqliteCatalog
 
 _BESIDE: Final = ("", "-journal", "-wal")
 """What holds the content of a database; the index of a write-ahead log (-shm) is made again from it."""
@@ -23,9 +26,24 @@ _PRIMARY: Final = 0xFF
 """The part of an error code of SQLite that names its kind."""
 
 
-def rows(catalog: SqliteCatalog, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
+class SqliteReader(SqlReader[SqliteCatalog]):
+    """Reads a file that others may be writing."""
+
+    placeholder = "?"
+
+    def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
+        try:
+            return _rows(self.catalog.database, statement, parameters)
+        except sqlite3.Error as trouble:
+            if "no such table" in str(trouble):
+                return []
+            raise Failure(unreadable(self.catalog, str(trouble))) from trouble
+        except OSError as trouble:
+            raise Failure(unreadable(self.catalog, trouble.strerror or str(trouble))) from trouble
+
+
+def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]] | None:
     """What a query answers, None if there is no such file. Raises ``sqlite3.Error`` and ``OSError``."""
-    database = catalog.database
     for _ in range(_TRIES):
         try:
             database.stat()

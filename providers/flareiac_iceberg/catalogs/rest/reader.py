@@ -18,9 +18,9 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import resolve, said
-from flareiac_iceberg.catalogs.reader import Pointer, Registered, folder_of, unreadable
-from flareiac_iceberg.catalogs.spark_settings import token_uri
-from flareiac_iceberg.catalogs.spec import ANSWER_SECONDS, RestCatalog
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS
+from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, unreadable
+from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 
 _AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
@@ -78,17 +78,39 @@ class Entries(Mapping[str, Pointer]):
         return sum(1 for _ in self)
 
 
-def everything(catalog: RestCatalog) -> Mapping[tuple[str, ...], Registered]:
-    """All tables of a server; each is asked for by its name. Raises ``Failure``."""
-    found: dict[tuple[str, ...], Registered] = {}
-    for namespace in _namespaces(server(catalog)):
-        entries = Entries(catalog, namespace)
-        names = list(entries)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for name, pointer in zip(names, pool.map(entries.get, names), strict=True):
-                if pointer is not None and pointer.location:
-                    found[catalog.name, namespace, name] = Registered(pointer.location, folder_of(pointer.location), pointer.fetch)
-    return found
+class RestReader:
+    """Asks the server, one question for each table. See ``CatalogReader``."""
+
+    def __init__(self, catalog: RestCatalog) -> None:
+        self._catalog = catalog
+
+    def tables(self, namespace: str) -> Mapping[str, Pointer]:
+        return Entries(self._catalog, namespace)
+
+    def everything(self) -> Mapping[tuple[str, ...], Registered]:
+        """All tables of a server; each is asked for by its name. Raises ``Failure``."""
+        found: dict[tuple[str, ...], Registered] = {}
+        for namespace in _namespaces(server(self._catalog)):
+            entries = Entries(self._catalog, namespace)
+            names = list(entries)
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                for name, pointer in zip(names, pool.map(entries.get, names), strict=True):
+                    if pointer is not None and pointer.location:
+                        found[self._catalog.name, namespace, name] = Registered(
+                            pointer.location, folder_of(pointer.location), pointer.fetch
+                        )
+        return found
+
+    def namespace(self, name: str) -> Mapping[str, str] | None:
+        """The properties of a namespace, or None. Raises ``Failure``."""
+        found = server(self._catalog)
+        answer = found.get(found.path_of(name))
+        if answer is None:
+            return None
+        properties = answer.get("properties") or {}
+        if not isinstance(properties, dict):
+            raise found.trouble("its answer about a namespace has no properties")
+        return {str(key): str(value) for key, value in properties.items()}
 
 
 def _namespaces(server: "_Server") -> Iterator[str]:
@@ -101,18 +123,6 @@ def _namespaces(server: "_Server") -> Iterator[str]:
                 known.add(child)
                 waiting.append(child)
                 yield ".".join(child)
-
-
-def namespace(catalog: RestCatalog, name: str) -> Mapping[str, str] | None:
-    """The properties of a namespace, or None. Raises ``Failure``."""
-    found = server(catalog)
-    answer = found.get(found.path_of(name))
-    if answer is None:
-        return None
-    properties = answer.get("properties") or {}
-    if not isinstance(properties, dict):
-        raise found.trouble("its answer about a namespace has no properties")
-    return {str(key): str(value) for key, value in properties.items()}
 
 
 @lru_cache(maxsize=64)
@@ -215,7 +225,7 @@ class _Server:
         login = {"client_id": name, "client_secret": secret} if colon else {"client_secret": name}
         more = {key: self._settings[key] for key in _OAUTH if key in self._settings}
         form: dict[str, str] = {"grant_type": "client_credentials", "scope": "catalog"} | login | more
-        uri = token_uri(self._catalog)
+        uri = self._catalog.token_uri
         if not uri.startswith(("http://", "https://")):
             raise self.trouble(f"oauth2-server-uri {uri!r} is no address of a server")
         try:

@@ -1,0 +1,55 @@
+"""The open catalogs of a session, for writing. Touches the world; imports what a kind needs when it is opened."""
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
+from flareiac_iceberg.catalogs.rest.spec import RestCatalog
+from flareiac_iceberg.catalogs.spec import CatalogSpec
+from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
+
+if TYPE_CHECKING:
+    from flareiac_iceberg.catalogs.writer import CatalogWriter
+
+
+class Connections:
+    """One writer for each declared catalog. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._open: dict[CatalogSpec, CatalogWriter[Any, Any]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, spec: CatalogSpec) -> "CatalogWriter[Any, Any]":
+        """The open catalog; its file and the folder of its warehouse are made where they are missing. Raises ``Failure``."""
+        with self._lock:  # also for the imports: pyiceberg's modules import each other in circles
+            if spec not in self._open:
+                self._open[spec] = _opened(spec)
+            return self._open[spec]
+
+    def close(self) -> None:
+        """Closes every open catalog."""
+        with self._lock:
+            while self._open:
+                _, writer = self._open.popitem()
+                writer.close()
+
+
+def _opened(spec: CatalogSpec) -> "CatalogWriter[Any, Any]":
+    match spec:
+        case SqliteCatalog():
+            from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
+
+            return SqliteWriter(spec)
+        case PostgresCatalog():
+            from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
+
+            return PostgresWriter(spec)
+        case RestCatalog():
+            from flareiac_iceberg.catalogs.rest.writer import RestWriter
+
+            return RestWriter(spec)
+        case GlueCatalog():
+            from flareiac_iceberg.catalogs.glue.writer import GlueWriter
+
+            return GlueWriter(spec)

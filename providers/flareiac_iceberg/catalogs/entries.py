@@ -1,0 +1,60 @@
+"""What a catalog answers, in one form for every kind: entries of tables, and the diagnostic where it cannot be read. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import BaseCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """One entry of a catalog: the location of its current metadata file; a view is no table.
+
+    ``fetch``: the catalog itself gives the metadata, with the location that it is of; its files may be closed to us.
+    """
+
+    location: str
+    is_view: bool
+    fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A table or view of a catalog: its metadata file ("" of what is no table), and a folder where it has files.
+
+    ``fetch``: the catalog itself gives the metadata.
+    """
+
+    metadata: str
+    folder: str
+    fetch: Callable[[], tuple[str, Attributes]] | None = field(default=None, compare=False)
+
+
+class CatalogReader(Protocol):
+    """Reads one catalog without any Iceberg library, within bounded time. Every method raises ``Failure`` where it cannot be read."""
+
+    def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
+        """The entries of a namespace by name; None if the catalog itself does not exist yet."""
+        ...
+
+    def everything(self) -> Mapping[tuple[str, ...], Registered]:
+        """What is registered in the catalog's database, by catalog, namespace and name."""
+        ...
+
+    def namespace(self, name: str) -> Mapping[str, str] | None:
+        """The properties of a namespace, or None if there is no such namespace (or no catalog yet)."""
+        ...
+
+
+def folder_of(metadata_location: str) -> str:
+    """The folder of a table with its metadata there, where nobody has chosen another place for that."""
+    return metadata_location.rpartition("/metadata/")[0] or metadata_location.rpartition("/")[0]
+
+
+def unreadable(catalog: BaseCatalog, why: str) -> Diagnostic:
+    """Complains that the catalog cannot be read."""
+    return error(codes.CATALOG_UNREADABLE, f"{catalog.address} ({catalog.shown}): {why.rstrip(' .?')}. {catalog.advice}")

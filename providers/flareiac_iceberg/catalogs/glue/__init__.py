@@ -1,0 +1,1 @@
+"""The AWS Glue Data Catalog."""

@@ -1,0 +1,154 @@
+"""Writes to catalogs that only name files: a new metadata file, and the table's entry moved to it if nobody moved it before.
+
+Touches the world. Because the entry must still name the very file that a change was computed from, nobody's commit in between is
+overwritten: not even of properties, for which Iceberg has no requirement.
+
+Iceberg's library for Python writes no metadata of version 3 and makes no table with branches, so the first metadata that it would write is
+completed as JSON before the catalog gets an entry for it.
+"""
+
+import gzip
+import json
+import re
+import time
+import uuid
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from pyiceberg.catalog import MetastoreCatalog
+from pyiceberg.io import FileIO
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.locations import load_location_provider
+from pyiceberg.table.metadata import new_table_metadata
+from pyiceberg.table.sorting import SortOrder
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac_iceberg import codes
+from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.outcomes import Conflict
+from flareiac_iceberg.catalogs.requests import Definition, TableCommit
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.catalogs.writer import CatalogWriter, Missing
+from flareiac_iceberg.format.layout import unsound
+from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata_update import completed, updated
+
+_VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
+_DELETE_OLD: Final = "write.metadata.delete-after-commit.enabled"
+S = TypeVar("S", bound=BaseCatalog)
+M = TypeVar("M", bound=MetastoreCatalog)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a catalog keeps of a table: the location of its metadata file. ``metadata`` is what that file holds."""
+
+    target: Target
+    location: str
+    metadata: Attributes
+
+
+class PointerWriter(CatalogWriter[S, M]):
+    """Writes metadata files itself; a kind makes the entry of a table and moves it."""
+
+    @abstractmethod
+    def enter(self, entry: Entry) -> None:
+        """Makes the entry of a new table. Raises what the library raises."""
+
+    @abstractmethod
+    def move(self, entry: Entry, old: str) -> bool:
+        """Whether the table's entry is ``entry`` now; False if it did not name the file ``old``, or was changed meanwhile."""
+
+    def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
+        version = min(what.version, 2)
+        place = self.catalog._resolve_table_location(location, target.namespace, target.name)
+        first = new_table_metadata(
+            Schema.model_validate(what.schema),
+            PartitionSpec.model_validate(what.spec),
+            SortOrder.model_validate(what.order),
+            place,
+            what.properties | {"format-version": str(version)},
+        )
+        metadata: Attributes = json.loads(first.model_dump_json())
+        updates = missing(metadata)
+        if updates:
+            metadata = completed(metadata, updates, int(time.time() * 1000))
+        new = load_location_provider(place, what.properties).new_table_metadata_file_location()
+        write_metadata(self.file_io(metadata, new), new, metadata)
+        self.enter(Entry(target=target, location=new, metadata=metadata))
+
+    def commit(self, target: Target, change: TableCommit) -> None:
+        with self.errors():
+            if not self._commit(target, *change.found, change.updates):
+                raise Conflict(target.full_name)
+
+    def _commit(self, target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]) -> bool:
+        """Whether the table stands at the new metadata; False if another commit came first.
+
+        Raises what the library raises, and ``Failure`` where nobody could load the table afterwards.
+        """
+        after = updated(metadata, updates, location, int(time.time() * 1000))
+        broken = sorted(_flaws(after, location) - _flaws(metadata, location))
+        if broken:
+            raise Failure(_not_committed(target, broken))
+        new = _next_location(location, after)
+        io = self.file_io(after, new)
+        try:
+            write_metadata(io, new, after)
+        except OSError:
+            _delete(io, [new])
+            raise
+        if not self.move(Entry(target=target, location=new, metadata=after), location):
+            _delete(io, [new])
+            return False
+        if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
+            kept = {item["metadata-file"] for item in after["metadata-log"]}
+            _delete(io, [item["metadata-file"] for item in metadata.get("metadata-log") or () if item["metadata-file"] not in kept])
+        return True
+
+
+def _flaws(metadata: Attributes, location: str) -> set[str]:
+    """Why engines would not load a table; a server checks the same before it takes a commit."""
+    spec, identity = taken_apart(metadata, location)
+    ids = identity["field_ids"]
+    hidden = {name for name, source, _ in identity["partition_names"] if source in ids.values() and ids.get(name, source) != source}
+    return {item.why.rstrip(".") for item in unsound(spec)} | {
+        f"column {name} has the name of a partition field of another column" for name in hidden
+    }
+
+
+def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
+    return error(
+        codes.UNLOADABLE_AFTERWARDS,
+        f"No engine could load {target.full_name} afterwards: {'; '.join(broken)}. Nothing of this change took effect. Make a new plan and "
+        "review it.",
+    )
+
+
+def _next_location(location: str, metadata: Attributes) -> str:
+    found = _VERSION.fullmatch(location)
+    number = int(found[1]) + 1 if found else 0
+    properties = metadata["properties"]
+    folder = (properties.get("write.metadata.path") or f"{metadata['location'].rstrip('/')}/metadata").rstrip("/")
+    packed = ".gz" if (properties.get("write.metadata.compression-codec") or "").lower() == "gzip" else ""
+    return f"{folder}/{number:05d}-{uuid.uuid4()}{packed}.metadata.json"
+
+
+def write_metadata(io: FileIO, location: str, metadata: Attributes) -> None:
+    """Writes a metadata file. Raises what the storage's client raises."""
+    content = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    with io.new_output(location).create() as stream:
+        stream.write(gzip.compress(content) if location.endswith(".gz.metadata.json") else content)
+
+
+def _delete(io: FileIO, locations: Iterable[str]) -> None:
+    """Removes files that nothing names any more; one that stays harms nobody."""
+    for location in locations:
+        try:
+            io.delete(location)
+        except OSError:
+            continue

@@ -1,0 +1,1 @@
+"""Catalogs in a PostgreSQL database."""

@@ -1,0 +1,1 @@
+"""Catalogs behind Iceberg's REST protocol."""

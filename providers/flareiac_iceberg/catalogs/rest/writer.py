@@ -1,0 +1,117 @@
+"""Writes to a catalog behind Iceberg's REST protocol: the server writes the metadata and checks requirements. Touches the world."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pyiceberg.catalog.rest import RestCatalog as Client
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, RESTError, TableAlreadyExistsError
+from pyiceberg.table import CreateTableTransaction
+from pyiceberg.table.update import AssertCreate, TableRequirement, TableUpdate
+from requests import PreparedRequest, RequestException, Response, Session
+from requests.adapters import HTTPAdapter
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.secrets import resolve, said
+from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, present
+from flareiac_iceberg.catalogs.outcomes import Conflict
+from flareiac_iceberg.catalogs.requests import Definition, TableCommit
+from flareiac_iceberg.catalogs.rest.spec import RestCatalog
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.catalogs.writer import CatalogWriter, Missing, arguments, identifier
+
+
+class _Bounded(HTTPAdapter):
+    """Requests that name no timeout would wait for ever."""
+
+    def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> Response:
+        if options.get("timeout") is None:
+            options["timeout"] = (CONNECT_SECONDS, 3 * ANSWER_SECONDS)
+        return super().send(request, *arguments, **options)
+
+
+class _Client(Client):
+    def _config_headers(self, session: Session) -> None:
+        # The first thing that is done with a new session, before any token is asked for.
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, _Bounded())
+        super()._config_headers(session)
+
+
+class RestWriter(CatalogWriter[RestCatalog, Client]):
+    """A server is asked to stage a new table, and gets all updates in one commit."""
+
+    nests_namespaces = True
+
+    def open(self) -> Client:
+        spec = self.spec
+        own = {"uri": spec.uri, "warehouse": spec.warehouse or None, "prefix": spec.prefix}
+        login = {
+            "credential": resolve(spec.credential) if spec.credential else None,
+            "token": resolve(spec.token) if spec.token else None,
+            "oauth2-server-uri": spec.token_uri if spec.credential else None,
+        }
+        return _Client(spec.name, **self.file_settings() | present(own | login))
+
+    @contextmanager
+    def errors(self, *, opening: bool = False) -> Iterator[None]:
+        try:
+            yield
+        except CommitFailedException:
+            raise
+        except (RESTError, RequestException, OSError, ValueError) as trouble:
+            why = f"{type(trouble).__name__}: {_said(trouble)}"
+            raise Failure(self.trouble(why, known=opening or _is_refusal(trouble))) from trouble
+
+    def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
+        """What a server that stages no tables does not take follows in a second commit."""
+        if what.needs_updates:
+            try:
+                staged = self.catalog.create_table_transaction(*arguments(target, what, location, min(what.version, 2)))
+            except RESTError:
+                pass  # Nothing was created. A plain create finds out whether the server only stages no tables.
+            else:
+                try:
+                    self._commit_staged(staged, missing)
+                except CommitFailedException as taken:
+                    raise TableAlreadyExistsError(target.full_name) from taken
+                return
+        self.catalog.create_table(*arguments(target, what, location, what.version))
+
+    def _commit_staged(self, staged: CreateTableTransaction, missing: Missing) -> None:
+        metadata = json.loads(staged._table.metadata.model_dump_json())
+        self.catalog.commit_table(staged._table, (AssertCreate(),), (*staged._updates, *_updates(missing(metadata))))
+
+    def commit(self, target: Target, change: TableCommit) -> None:
+        requirement: TypeAdapter[TableRequirement] = TypeAdapter(TableRequirement)
+        required = tuple(requirement.validate_python(item) for item in change.needs)
+        steps = _updates(change.updates)
+        with self.errors():
+            try:
+                table = self.catalog.load_table(identifier(target))
+                self.catalog.commit_table(table, required, steps)
+            except (CommitFailedException, NoSuchTableError) as conflict:
+                raise Conflict(str(conflict)) from conflict
+
+
+def _updates(given: Iterable[Attributes]) -> tuple[TableUpdate, ...]:
+    update: TypeAdapter[TableUpdate] = TypeAdapter(TableUpdate)
+    return tuple(update.validate_python(item) for item in given)
+
+
+def _is_refusal(trouble: Exception) -> bool:
+    """Whether the server did not take the request, and so did nothing."""
+    response = getattr(trouble.__cause__, "response", None)
+    return response is not None and 400 <= response.status_code < 500 and response.status_code != HTTPStatus.REQUEST_TIMEOUT
+
+
+def _said(trouble: Exception) -> str:
+    """What a library complains of, without what it was given: that may be a token."""
+    if not isinstance(trouble, ValidationError):
+        return said(trouble)
+    found = trouble.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found)

@@ -1,0 +1,49 @@
+"""Reads the two tables that Iceberg's SQL catalogs keep, by whatever queries their database. Pure but for the query."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from flareiac.kernel.data import Data
+from flareiac_iceberg.catalogs.base import BaseCatalog
+from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of
+
+S = TypeVar("S", bound=BaseCatalog)
+
+
+class SqlReader(ABC, Generic[S]):
+    """One query for each question. See ``CatalogReader``."""
+
+    placeholder: str
+    """Stands for a parameter in a statement."""
+
+    def __init__(self, catalog: S) -> None:
+        self.catalog = catalog
+
+    @abstractmethod
+    def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
+        """What a query answers, nothing where its table does not exist, None where the database does not. Raises ``Failure``."""
+
+    def tables(self, namespace: str) -> Mapping[str, Pointer] | None:
+        rows = self._of("SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}", namespace)
+        if rows is None:
+            return None
+        return {row["table_name"]: Pointer(row["metadata_location"] or "", row.get("iceberg_type") == "VIEW") for row in rows}
+
+    def everything(self) -> Mapping[tuple[str, ...], Registered]:
+        found: dict[tuple[str, ...], Registered] = {}
+        for row in self.rows("SELECT * FROM iceberg_tables") or ():
+            location = row["metadata_location"]
+            if location:
+                found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(location, folder_of(location))
+        return found
+
+    def namespace(self, name: str) -> Mapping[str, str] | None:
+        rows = self._of("SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}", name)
+        if rows:
+            return {row["property_key"]: row["property_value"] or "" for row in rows}
+        return {} if self.tables(name) else None
+
+    def _of(self, statement: str, name: str) -> list[dict[str, Data]] | None:
+        """The rows that this catalog has under a name; other catalogs may share its database."""
+        return self.rows(statement.format(self.placeholder), self.catalog.name, name)
