@@ -6,6 +6,7 @@ The recordings are never made again for a release that has them (``recording.py`
 a reader of the old one, not another recording.
 """
 
+import fcntl
 import json
 import shutil
 from collections.abc import Iterator
@@ -21,8 +22,10 @@ _RELEASES = sorted(path.name.removesuffix(f"-{RUNNING}.tar.xz") for path in ARCH
 
 @pytest.fixture(params=_RELEASES)
 def release(request: pytest.FixtureRequest) -> Iterator[str]:
-    yield request.param
-    shutil.rmtree(PLACE, ignore_errors=True)
+    with PLACE.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another run on this machine may be using the one place that the recordings name
+        yield request.param
+        shutil.rmtree(PLACE, ignore_errors=True)
 
 
 def _running(release: str) -> Path:

@@ -15,7 +15,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.spec import CatalogSpec, spec_of
-from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.metadata_update import updated
 from flareiac_iceberg.format.snapshots import commits, heads
 from flareiac_iceberg.format.spec import PartitionField, SortField
@@ -79,7 +79,7 @@ def unread(place: str) -> bytes:
 
 def use(location: str, found: dict[str, Any], request: SurveyRequest) -> None:
     """What is done with metadata that was loaded."""
-    spec, _ = taken_apart(found, location)
+    spec, _ = parse_metadata(found, location)
     assert len(list(commits(found))) <= 1
     heads(found)
     with suppress(Failure):  # another uuid

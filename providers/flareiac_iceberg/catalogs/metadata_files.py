@@ -13,7 +13,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.spec import CatalogSpec
-from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.shape import Misshapen, check
 
 _VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
@@ -43,7 +43,7 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
         if not isinstance(data, dict) or "format-version" not in data:
             raise Misshapen("it is JSON, but no table metadata")
         check(data)
-        taken_apart(data, location)
+        parse_metadata(data, location)
     except OSError as trouble:
         raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
     except Misshapen as trouble:

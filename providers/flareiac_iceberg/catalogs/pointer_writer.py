@@ -33,8 +33,8 @@ from flareiac_iceberg.catalogs.outcomes import Conflict
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.catalogs.writer import CatalogWriter, Missing
-from flareiac_iceberg.format.layout import unsound
-from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.layout import layout_errors
+from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.metadata_update import completed, updated
 
 _VERSION: Final = re.compile(r"(?:.*/)?v?(\d+)[^/]*$")
@@ -113,10 +113,10 @@ class PointerWriter(CatalogWriter[S, M]):
 
 def _flaws(metadata: Attributes, location: str) -> set[str]:
     """Why engines would not load a table; a server checks the same before it takes a commit."""
-    spec, identity = taken_apart(metadata, location)
+    spec, identity = parse_metadata(metadata, location)
     ids = identity["field_ids"]
     hidden = {name for name, source, _ in identity["partition_names"] if source in ids.values() and ids.get(name, source) != source}
-    return {item.why.rstrip(".") for item in unsound(spec)} | {
+    return {item.why.rstrip(".") for item in layout_errors(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden
     }
 

@@ -1,4 +1,4 @@
-"""The default of a column: does a value fit its type, and how do metadata files write it? Pure. Rules: Iceberg's single-value JSON form."""
+"""Checks whether a default fits its column's type, and writes it as metadata files do. Pure. Rules: Iceberg's single-value JSON form."""
 
 import math
 import uuid

@@ -1,4 +1,4 @@
-"""Which columns can identify, partition and order the rows of a table? Iceberg loads no table whose layout breaks these rules. Pure."""
+"""Checks which columns may identify, partition and order rows. Iceberg loads no table whose layout breaks these rules. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -51,7 +51,7 @@ def _around(path: str, columns: Mapping[str, Column]) -> list[str]:
     return [item for item in columns if item != path and is_inside(path, item)]
 
 
-def unsound(table: TableSpec) -> Iterator[Blocker]:
+def layout_errors(table: TableSpec) -> Iterator[Blocker]:
     """One blocker for each part of a table's layout that its columns do not allow."""
     columns = table.columns or {}
     terms = [("partition_by", item.transform, item.column) for item in table.partition_by or ()]

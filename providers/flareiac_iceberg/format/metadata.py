@@ -78,7 +78,7 @@ def nodes(schema: Attributes) -> tuple[Node, ...]:
     return tuple(node for node in _fields(schema["fields"], "") if node.sayable)
 
 
-def unsayable(schema: Attributes) -> tuple[str, ...]:
+def unrepresentable(schema: Attributes) -> tuple[str, ...]:
     """The columns that no path can say, each with its name in back-quotes."""
     return tuple(node.path for node in _fields(schema["fields"], "") if not node.sayable)
 
@@ -117,7 +117,7 @@ def _head(kind: Data) -> str:
     return "timestamp_ntz" if text == "timestamp" else text
 
 
-def taken_apart(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
+def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Attributes]:
     """A table as it is, and its identity: uuid, locations, ids; ``sorted_ids`` are the columns of all its sort orders ever,
     ``partition_names`` the name, source and transform of all its partition fields ever.
     """
@@ -187,7 +187,7 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         "tags": {name: tag.snapshot_id for name, tag in tags_of(metadata).items()},
         "branches": sorted(branches_of(metadata)),
         "properties": sorted(name for name in properties if not is_own(name)),
-        "unsayable": list(unsayable(schema_of(metadata))),
+        "unsayable": list(unrepresentable(schema_of(metadata))),
         WRITERS: writers(metadata),
     }
 

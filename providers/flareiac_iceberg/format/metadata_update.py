@@ -1,4 +1,4 @@
-"""What is a table's next metadata? The updates of one commit applied to metadata as JSON; what they do not name stays as it is. Pure.
+"""Applies the updates of one commit to metadata as JSON; what they do not name stays as it is. Pure.
 
 Iceberg's library for Python reads metadata of format version 3 and does not write it. Working on the JSON itself writes every version, and
 keeps fields that no model here knows.

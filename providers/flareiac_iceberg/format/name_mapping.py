@@ -1,4 +1,4 @@
-"""Which columns are meant by the names in files that have no field ids? A property of a table says it, and follows its columns. Pure."""
+"""The name mapping property: which columns the names in files without field ids mean. It follows its columns. Pure."""
 
 import json
 from collections.abc import Collection, Iterator

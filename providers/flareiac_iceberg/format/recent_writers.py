@@ -1,4 +1,4 @@
-"""Who writes a table? Read from the summaries of the newest snapshots of main, as part of a table's identity. Pure.
+"""Who wrote a table recently, read from the summaries of main's newest snapshots, as part of a table's identity. Pure.
 
     {"since": ms | None, "at": ms | None, "complete": bool,
      "queries": {query id: {"epoch": n | None, "at": ms, "outputs": {label: n}}},

@@ -1,4 +1,4 @@
-"""Has a JSON document the shape of a table's metadata? Everything that is read of it anywhere is checked here, once. Pure."""
+"""Checks that a JSON document has the shape of a table's metadata, once for everything that reads it. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

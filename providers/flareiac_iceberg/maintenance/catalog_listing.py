@@ -1,4 +1,4 @@
-"""Which tables of a catalog have files where? A catalog is asked once for all tables that are measured together."""
+"""Finds which tables of a catalog share a location. A catalog is read once for all tables that are measured together."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""How far may an expiry go, and who holds it back? Pure.
+"""Decides how far an expiry may go, and names the readers that hold it back. Pure.
 
 No snapshot that somebody needs is ever removed: the cutoff goes down to the least time on the way to it, and whatever cutoff that gives is
 tried against Iceberg's own rules before it is used.

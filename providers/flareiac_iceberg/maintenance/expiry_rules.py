@@ -1,4 +1,4 @@
-"""Which snapshots would an expiry remove, and which must it not? Iceberg's own rules over a table's snapshots and references. Pure.
+"""Iceberg's own rules for which snapshots and references an expiry removes and keeps. Pure.
 
 A branch keeps its newest snapshots while they are young enough, counted from its head back to the first that is not; a tag keeps its one
 snapshot; a snapshot that no branch or tag reaches is kept while it is young. Times need not grow along a branch, so a snapshot is safe only

@@ -1,4 +1,4 @@
-"""Which files may have rows that a filter names? As Iceberg itself decides it, by partition values and column bounds."""
+"""Selects the files that may hold rows of a filter, by partition values and column bounds, as Iceberg itself does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

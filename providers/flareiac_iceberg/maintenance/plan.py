@@ -1,4 +1,4 @@
-"""What upkeep of a table is due? All that is declared, in the order of work, due or not. Pure.
+"""Plans the maintenance of a table: every declared task in the order of work, whether it is due or not. Pure.
 
 How results compare with forecasts is told in ``judge``.
 """

@@ -21,7 +21,7 @@ from flareiac_iceberg.maintenance.foreign_readers import positions
 from flareiac_iceberg.maintenance.measure import Read, Table, is_fresh, measure
 from flareiac_iceberg.maintenance.settings import settings_of
 from flareiac_iceberg.maintenance.task_builder import ran_lately
-from flareiac_iceberg.maintenance.unrecoverable import lost
+from flareiac_iceberg.maintenance.unrecoverable import unrecoverable
 
 
 def figures(request: MeasureRequest, listings: Listings, resolve: Callable[[str], str], root: Path) -> Attributes:
@@ -69,7 +69,7 @@ def _lost(request: MeasureRequest, found: Attributes, catalog: CatalogSpec) -> l
     """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's keys."""
     own = comparable(found["location"])
     inside = {name: item for name, item in request.dropped.items() if is_within(comparable(str(item.get("metadata_location"))), own)}
-    return lost(inside, found["metadata_location"], catalog)
+    return unrecoverable(inside, found["metadata_location"], catalog)
 
 
 def _metadata(target: Target, identity: Attributes) -> tuple[str, Attributes]:

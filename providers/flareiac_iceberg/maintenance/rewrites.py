@@ -1,4 +1,4 @@
-"""Is a rewrite of data files, delete files or manifests due, and what would it do? Pure."""
+"""Decides whether a rewrite of data files, delete files or manifests is due, and forecasts what it does. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How many rows are how old? From partition values where the table is partitioned by time of the column, else from column bounds. Pure.
+"""Estimates the ages of rows, from partition values where the table is partitioned by time of the column, else from column bounds. Pure.
 
 {"field": id, "type", "unit": hour | day | month | year, "whole": by partitions, "ranges": [[from_ms, to_ms, rows, files], ...],
  "unknown": files that tell nothing, "guessed": rows may be fewer than counted}

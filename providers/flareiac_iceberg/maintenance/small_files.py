@@ -1,4 +1,4 @@
-"""How many data files of a table are small? Counted where a few manifests tell it, else as last measured. Never opens a data file."""
+"""Counts a table's small data files, from a few manifests where they suffice, else as last measured. Never opens a data file."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -13,7 +13,7 @@ _MOST_STRANGE: Final = 16
 """With more unknown metadata files than this in a folder, none is opened: the table may go on."""
 
 
-def lost(dropped: Mapping[str, Attributes], beside: str, catalog: CatalogSpec) -> list[str]:
+def unrecoverable(dropped: Mapping[str, Attributes], beside: str, catalog: CatalogSpec) -> list[str]:
     """Which of the dropped tables, given by their identities, nothing can bring back: the files that could are gone. In doubt, none.
 
     ``beside`` is the metadata file of the table in whose place they were.

@@ -1,4 +1,4 @@
-"""What is a result worth beside its forecast? Pure.
+"""Compares a task's result with its forecast. Pure.
 
 A forecast and its result are equal when every number of the forecast that the result has is the same. Numbers of a forecast are exact for
 one snapshot: a run that began on a later one (``snapshot_before`` differs) is told as such and is not measured by them. What is only

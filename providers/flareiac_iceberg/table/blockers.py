@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_iceberg import codes
-from flareiac_iceberg.format.layout import unsound
+from flareiac_iceberg.format.layout import layout_errors
 from flareiac_iceberg.format.locations import absolute_location, plain_text
 from flareiac_iceberg.format.spec import Column, PartitionField, TableSpec, is_inside, leaf, parent_of
 from flareiac_iceberg.format.types import can_become
@@ -49,8 +49,8 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
     blockers += _empty_places(found, past)
     if desired.columns is not None or found.observed.columns is not None:  # else the table is as it was recorded, and was not read
         columns = final_columns(desired, found)
-        before = set(unsound(found.observed))
-        blockers += (item for item in unsound(_final_layout(desired, found, columns)) if item not in before)
+        before = set(layout_errors(found.observed))
+        blockers += (item for item in layout_errors(_final_layout(desired, found, columns)) if item not in before)
         blockers += _twins(found, columns)
         blockers += _hidden_columns(found, columns, past)
         blockers += _field_names(found, columns, past)

@@ -1,4 +1,4 @@
-"""Which branches and tags does a table have, which are desired, and what one commit makes them so? Pure; takes metadata as JSON."""
+"""Branches and tags: the differences between a table and its blocks, and the updates of one commit that remove them. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,4 @@
-"""Does a table of this project's catalog have its files in another copy of the project? Pure.
+"""Detects a table of this project's catalog whose files are in another copy of the project. Pure.
 
 A local catalog names files by absolute paths. When a project folder is copied or moved, its catalog comes along and still names the
 files in the folder that it was copied from: what is written, maintained or purged here would be done to that project's tables.

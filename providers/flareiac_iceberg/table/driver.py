@@ -25,7 +25,7 @@ from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.target import Target, target_of
 from flareiac_iceberg.format.locations import absolute_location
-from flareiac_iceberg.format.metadata import created_by, taken_apart
+from flareiac_iceberg.format.metadata import created_by, parse_metadata
 from flareiac_iceberg.format.snapshots import commits
 from flareiac_iceberg.format.spec import TableSpec, layout_of, spec_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
@@ -39,7 +39,7 @@ from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.read import group, key_of, observe, observe_moving, requested
 from flareiac_iceberg.table.requirements import requirements
-from flareiac_iceberg.table.rollback import decode_way, encode_way, foretold, is_back, messages, rows, stands, way_back
+from flareiac_iceberg.table.rollback import decode_way, encode_way, is_back, messages, preview, rows, stands, way_back
 from flareiac_iceberg.table.rollback import requirements as restore_requirements
 from flareiac_iceberg.table.rollback import updates as restore_updates
 from flareiac_iceberg.table.schema_updates import updates, version_after
@@ -213,7 +213,7 @@ class TableDriver:
         way = way_back(metadata, target.full_name, request.payload["to"], request.payload["known"])
         if way.head == way.target.id:
             return WayBack(texts=(f"{request.address} stands at snapshot {way.head} already",), payload=None, there=True)
-        return WayBack(texts=tuple(foretold(request.address, metadata, way)), payload=encode_way(way))
+        return WayBack(texts=tuple(preview(request.address, metadata, way)), payload=encode_way(way))
 
     def restore(self, request: ApplyRequest) -> Outcome:
         """Sets a branch back in one commit, which fails if anybody wrote since the way back was looked at.
@@ -426,19 +426,19 @@ def _recorded(request: ApplyRequest) -> Recorded:
 
 
 def _applied(planned: Attributes, found: tuple[str, Attributes], *messages: str) -> Applied:
-    _, identity = taken_apart(found[1], found[0])
+    _, identity = parse_metadata(found[1], found[0])
     return Applied(attributes=planned, identity=identity, messages=messages)
 
 
 def _as_created(planned: Attributes, found: tuple[str, Attributes]) -> Applied:
     """What is to be recorded of a table that this operation created, perhaps without what was to follow in a second commit."""
-    there = layout_of(taken_apart(found[1], found[0])[0])
+    there = layout_of(parse_metadata(found[1], found[0])[0])
     behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
     return _applied(planned | {name: there[name] for name in behind}, found)
 
 
 def _lacking(planned: Attributes, metadata: Attributes, location: str) -> tuple[Change, ...]:
-    spec, identity = taken_apart(metadata, location)
+    spec, identity = parse_metadata(metadata, location)
     return difference(spec_of(planned), NOTHING, _known(spec, identity, metadata, planned, {})).changes
 
 
@@ -447,7 +447,7 @@ def _nothing_left(request: ApplyRequest, planned: Attributes, found: tuple[str, 
     wanted = request.payload["requirements"]["uuid"]
     if found[1]["table-uuid"] != wanted:
         return False
-    spec, identity = taken_apart(found[1], found[0])
+    spec, identity = parse_metadata(found[1], found[0])
     known = request.recorded is not None and request.recorded.identity.get("uuid") == wanted
     recorded = _as_known(request.recorded) if known and request.recorded else NOTHING
     observed = _known(spec, identity, found[1], planned, recorded.tags)
@@ -470,7 +470,7 @@ def _known(spec: TableSpec, identity: Attributes, metadata: Attributes, planned:
 
 
 def _requirements(request: ApplyRequest, target: Target, found: tuple[str, Attributes], changes: tuple[Change, ...]) -> Diagnostic | None:
-    _, identity = taken_apart(found[1], found[0])
+    _, identity = parse_metadata(found[1], found[0])
     wanted = request.payload["requirements"]
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
     moved = [text for name, text in names.items() if identity[name] != wanted[name]]

@@ -1,4 +1,4 @@
-"""A table whose block says another namespace or name than the state: is it renamed in its catalog, and when can it not be? Pure."""
+"""Renames: a table whose block names another namespace or name than the state, and what rules a rename out. Pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -50,7 +50,7 @@ def moved_already(recorded: Recorded | None, desired: Attributes, move: MoveTabl
     return move is None and is_elsewhere(recorded, desired)
 
 
-def move_refusals(request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None) -> Iterator[Blocker]:
+def move_blockers(request: PlanRequest, desired: Attributes, observed: Present, move: MoveTable | None) -> Iterator[Blocker]:
     """At most one blocker: another catalog, one without rename, or a name in use."""
     recorded = request.recorded
     if recorded is None or not is_elsewhere(recorded, desired):

@@ -21,7 +21,7 @@ from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, Known, difference
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, another_field, another_field_step, disturbances, step
-from flareiac_iceberg.table.move import PLACE, import_id, move_of, move_refusals, moved_already
+from flareiac_iceberg.table.move import PLACE, import_id, move_blockers, move_of, moved_already
 from flareiac_iceberg.table.rename import path_after
 from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
 
@@ -161,7 +161,7 @@ def _update(request: PlanRequest, desired: Attributes, observed: Present) -> Pro
     blockers = (
         *_ownership(request, observed),
         *in_another_copy(request, desired, observed),
-        *move_refusals(request, desired, observed, move),
+        *move_blockers(request, desired, observed, move),
         *refusals(wanted, found, _past(observed, found)),
         *contradictions(found.changes, _claims(request), wanted.columns or found.observed.columns or {}),
         *branches.refusals(wanted, found.observed, found.changes, _gone(observed), empty=observed.identity["snapshot_id"] is None),

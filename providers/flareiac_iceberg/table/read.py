@@ -12,7 +12,7 @@ from flareiac_iceberg.catalogs.entries import Pointer, unreadable
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import missing_folder, tables_in
 from flareiac_iceberg.catalogs.target import Target, target_of
-from flareiac_iceberg.format.metadata import taken_apart
+from flareiac_iceberg.format.metadata import parse_metadata
 from flareiac_iceberg.format.recent_writers import since
 from flareiac_iceberg.format.snapshots import live
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, TableSpec, layout_of, spec_of
@@ -119,7 +119,7 @@ def _said(attributes: Attributes) -> Attributes:
 
 def present(request: ReadRequest, location: str, metadata: Attributes) -> Present:
     """The table in a metadata file."""
-    spec, identity = taken_apart(metadata, location)
+    spec, identity = parse_metadata(metadata, location)
     frame = request.recorded.attributes if request.recorded else request.desired
     assert frame is not None, "a table is declared or recorded"
     tags = (request.recorded.identity.get("tags") or {}) if request.recorded else {}

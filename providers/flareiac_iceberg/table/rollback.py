@@ -1,4 +1,4 @@
-"""Which earlier state of a table is meant, and what one commit sets it back? Pure."""
+"""Finds the earlier state of a table that is meant, and the one commit that restores it. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -120,7 +120,7 @@ def is_back(metadata: Attributes, data: Data) -> bool:
     return bool(heads(metadata).get(data["branch"]) == data["to"])
 
 
-def foretold(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
+def preview(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
     """What will be done, before it is."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
     yield f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by {told(way.target)}{_rows(way.target)}"

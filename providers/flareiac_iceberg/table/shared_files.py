@@ -1,4 +1,4 @@
-"""May a table's files be deleted with it? Pure."""
+"""Decides whether a table's files may be deleted with it. Pure."""
 
 from typing import Final
 

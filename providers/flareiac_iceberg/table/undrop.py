@@ -1,4 +1,4 @@
-"""May a dropped table come back, as which of its metadata files says, and is there what that names? Touches the world, by reading only."""
+"""Finds the metadata file by which a dropped table can come back, and whether everything it names is there. Reads only."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -27,7 +27,7 @@ class GlueReader:
     def tables(self, namespace: str) -> Mapping[str, Pointer]:
         """The Iceberg tables of a database; what is no Iceberg table takes its name as a view does. Raises ``Failure``."""
         check_name(self._catalog, namespace)
-        with trouble_told(self._catalog):
+        with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             try:
                 found = {item["Name"]: _pointer(item) for item in _tables(client, namespace)}
@@ -41,7 +41,7 @@ class GlueReader:
         Databases that are not for us to read, or go meanwhile, tell nothing.
         """
         found: dict[tuple[str, ...], Registered] = {}
-        with trouble_told(self._catalog):
+        with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             databases = [item["Name"] for page in client.get_paginator("get_databases").paginate() for item in page["DatabaseList"]]
             for database in databases:
@@ -55,7 +55,7 @@ class GlueReader:
     def namespace(self, name: str) -> Mapping[str, str] | None:
         """The parameters of a database, or None. Raises ``Failure``."""
         check_name(self._catalog, name)
-        with trouble_told(self._catalog):
+        with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             try:
                 found = client.get_database(Name=name)["Database"]
@@ -106,7 +106,7 @@ def _in_account(account: str, params: dict[str, Any], **_: Any) -> None:
 
 
 @contextmanager
-def trouble_told(catalog: GlueCatalog) -> Iterator[None]:
+def reading_errors(catalog: GlueCatalog) -> Iterator[None]:
     """Turns what AWS's client raises into a ``Failure``."""
     try:
         yield
