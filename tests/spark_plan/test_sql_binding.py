@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.sql.meaning import Query, compare_queries
+from flareiac_spark.sql.compare import Query, compare_queries
 
 COLUMNS = {"t": {"k": "string", "n": "long", "m": "long", "ok": "boolean", "js": "string"}}
 

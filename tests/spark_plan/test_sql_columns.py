@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_spark.sql.meaning import Meaning, Part, Query, compare_queries
+from flareiac_spark.sql.change_kinds import Part
+from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.spark_plan.declared import LAKE, loaded, proposal, running
 
 EV = {"k": "string", "v": "long", "v2": "long", "ts": "timestamptz"}

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flareiac_spark.sql.meaning import Meaning, Part, Query, compare_queries
+from flareiac_spark.sql.change_kinds import Part
+from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.facts import changed_state as measurements
 
 COLUMNS = {

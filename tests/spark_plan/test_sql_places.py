@@ -2,8 +2,8 @@
 
 import pytest
 
-from flareiac_spark.sql.meaning import ABOVE_STATE, Meaning, Part, Query, compare_queries
-from flareiac_spark.sql.parts import placed
+from flareiac_spark.sql.change_kinds import ABOVE_STATE, Part, placed
+from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.spark_plan.test_sql_names import EV, LOOKUP
 
 AGGREGATE = "SELECT k, count(*) AS n, sum(v) AS s FROM rows GROUP BY k"

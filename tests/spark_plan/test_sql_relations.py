@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flareiac_spark.sql.meaning import Query, compare_queries
+from flareiac_spark.sql.compare import Query, compare_queries
 from flareiac_spark.sql.relations import columns_given, columns_read, relations, streams_in_order
 from flareiac_spark.sql.state import Stateful, has_state, stateful_steps
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application.exit_reason import last_words
 from flareiac_spark.application.launch import Launch, launch_conf
 from flareiac_spark.control import ApplicationSettings, DesiredJob, JobStatus, Restart
-from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.column_types import quote, spark_type
-from flareiac_spark.driver.heart import Link, choose
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.restart_policy import Budget
+from flareiac_spark.driver.root_cause import Link, choose
 from flareiac_spark.driver.spark_session import spark_conf
 from flareiac_spark.engine.canonical import RESERVED_CONF
 

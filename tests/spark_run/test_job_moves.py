@@ -26,7 +26,7 @@ from flareiac_spark.driver.application import Application
 from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.operations import Workshop, serve
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.start_times import start_times
+from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.engine.application import read_desired
 from flareiac_spark.generation import operation_client, rollback
 from flareiac_spark.job import driver

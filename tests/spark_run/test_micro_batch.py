@@ -14,11 +14,11 @@ from pyiceberg.types import StringType
 
 from flareiac_spark.control import ApplicationSettings, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, kill_points, marks, merge_rows, micro_batch, tables, views
+from flareiac_spark.driver import batch_write, commit_marks, kill_points, merge_rows, micro_batch, tables, temp_views
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
-from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.root_cause import heart_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
@@ -545,15 +545,17 @@ def test_analysis_tells_what_is_wrong_with_a_merge(lake: Workshop, merge: dict[s
 def test_a_mark_is_found_behind_a_long_history(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.create("kept", KEYED)
     for number in range(6):
-        with marks.carried(lake.spark, {marks.CHECKPOINT_ID: "c", marks.OUTPUT: "o", marks.BATCH_ID: "7"} if number == 1 else {}):
+        with commit_marks.carried(
+            lake.spark, {commit_marks.CHECKPOINT_ID: "c", commit_marks.OUTPUT: "o", commit_marks.BATCH_ID: "7"} if number == 1 else {}
+        ):
             lake.spark.sql(f"INSERT INTO {lake.name('kept')} VALUES (1, {number}, 'a')")
-    monkeypatch.setattr(marks, "_ONE_BY_ONE", 2)
+    monkeypatch.setattr(commit_marks, "_ONE_BY_ONE", 2)
     table = tables.load(lake.spark, ("lake", lake.namespace, "kept"), None)
-    search = marks.BatchSearch("c", "o", None)
+    search = commit_marks.BatchSearch("c", "o", None)
     assert (search.newest(table), search.newest(table)) == (7, 7)
-    assert marks.BatchSearch("c", "other", None).newest(table) is None
-    assert marks.BatchSearch("other", "o", None).newest(table) is None
-    assert len(list(marks.commits(table, None))) == 6
+    assert commit_marks.BatchSearch("c", "other", None).newest(table) is None
+    assert commit_marks.BatchSearch("other", "o", None).newest(table) is None
+    assert len(list(commit_marks.commits(table, None))) == 6
 
 
 def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -567,8 +569,8 @@ def test_a_driver_that_was_paused_before_its_write_looks_again(lake: Workshop, m
         real(frame, output, carry, **more)
 
     def successor(name: str, of: str = "") -> None:
-        if name == "driver.before-output-write" and seen.get(marks.BATCH_ID) == "1":
-            with marks.carried(lake.spark, {**seen, marks.BATCH_ID: "2"}):
+        if name == "driver.before-output-write" and seen.get(commit_marks.BATCH_ID) == "1":
+            with commit_marks.carried(lake.spark, {**seen, commit_marks.BATCH_ID: "2"}):
                 lake.spark.sql(f"INSERT INTO {lake.name('kept')}.branch_audit VALUES (3, 1, 'c')")
             seen.clear()
 
@@ -606,7 +608,7 @@ def test_a_merge_reads_a_batch_twice_only_where_it_is_the_same_twice(lake: Works
     given = lake.job(lake.output("kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}), sql=sql)
     del given["inputs"][0]["watermark"]
     session, spec = lake.session(), job_spec_from_json(given)
-    views.define_all(session, spec, lambda session, item: open_input(session, item, {}))
+    temp_views.define_all(session, spec, lambda session, item: open_input(session, item, {}))
     assert micro_batch.flow_of(session, spec, spec.outputs).repeats is repeats
 
 

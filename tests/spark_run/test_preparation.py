@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from flareiac_spark.control import DesiredJob
-from flareiac_spark.driver import preparation
-from flareiac_spark.driver.preparation import begin
+from flareiac_spark.driver import warm_start
+from flareiac_spark.driver.warm_start import begin
 
 Lake = Any
 LOG = logging.getLogger("preparation")
@@ -62,14 +62,14 @@ def test_trouble_ahead_of_time_is_left_to_the_start(tmp_path: Path, caplog: pyte
 
 def test_what_was_prepared_is_used_for_the_same_job_and_settings_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted, ready = job(tmp_path), object()
-    monkeypatch.setattr(preparation, "make_ready", lambda *_: ready)
+    monkeypatch.setattr(warm_start, "make_ready", lambda *_: ready)
     made = begin(wanted, {"a": "1"}, object, LOG)
     assert made is not None
     assert made.fits(wanted, {"a": "1"})
     assert not made.fits(wanted, {"a": "2"})
     assert not made.fits(replace(wanted, nonce=1), {"a": "1"})
     assert made.take() is ready
-    monkeypatch.setattr(preparation, "_FRESH_SECONDS", -1.0)
+    monkeypatch.setattr(warm_start, "_FRESH_SECONDS", -1.0)
     assert made.take() is None
 
 

@@ -18,7 +18,7 @@ from flareiac_spark.application.liveness import Liveness
 from flareiac_spark.control import ControlDirectory, Moment, Restart, Status, moment, this_process
 from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.driver import leadership, logs
-from flareiac_spark.driver.budget import Budget
+from flareiac_spark.driver.restart_policy import Budget
 
 NOW = Moment(wall=1_700_000_000.0, uptime=5_000.0)
 HOUR = 3_600.0

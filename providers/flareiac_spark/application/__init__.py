@@ -4,11 +4,11 @@ Starts and ends processes and reads the control directory; never runs Spark in i
 raised as a ``Failure`` whose diagnostics tell the heart of it. Killing the command line stops nothing that was started here.
 """
 
+from flareiac_spark.application.errors import control_trouble
 from flareiac_spark.application.launch import Launch, ensure_running
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
-from flareiac_spark.application.questions import run_operation, stop_application, wait_for
+from flareiac_spark.application.operation_client import run_operation, stop_application, wait_for
 from flareiac_spark.application.takeover import end_if_gone, is_elsewhere_and_silent
-from flareiac_spark.application.trouble import control_trouble
 
 __all__ = [
     "Launch",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.application import trouble
-from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application import errors
+from flareiac_spark.application.exit_reason import last_words
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
 from flareiac_spark.control.processes import start_of
@@ -45,14 +45,14 @@ def ensure_running(
         status = control.read_status()
         match _awaited_liveness(control, status, cancel or threading.Event()):
             case Liveness.UNKNOWN if status is not None:
-                raise Failure(trouble.is_silent(why_unknown(status)))
+                raise Failure(errors.is_silent(why_unknown(status)))
             case Liveness.ALIVE:
                 process = None
             case _:
                 process = _spawn(control, launch)
         return _wait_until_ready(control, process, deadline, timeout, cancel or threading.Event())
     except ControlError as failure:
-        raise Failure(trouble.control_trouble(failure)) from failure
+        raise Failure(errors.control_trouble(failure)) from failure
 
 
 def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:
@@ -91,7 +91,7 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
             check=True,
         )
     except (OSError, subprocess.CalledProcessError) as failure:
-        raise Failure(trouble.not_startable(f"{launch.python} could not be started: {failure}")) from failure
+        raise Failure(errors.not_startable(f"{launch.python} could not be started: {failure}")) from failure
     pid = int(shell.stdout)
     return ProcessIdentity(pid=pid, started=start_of(pid) or "")
 
@@ -123,10 +123,10 @@ def _wait_until_ready(
             return status
         # Two commands may start one application at a time: the loser's process ends and the winner's is waited for.
         if lives is Liveness.GONE and (process is None or not is_running(process)):
-            raise Failure(trouble.ended_while_starting(_why(control, status, process), control.driver_output))
+            raise Failure(errors.ended_while_starting(_why(control, status, process), control.driver_output))
         if time.monotonic() > deadline:
             phase = "is starting" if status is not None and lives is not Liveness.GONE else "has not answered"
-            raise Failure(trouble.not_ready(timeout, phase, control.driver_output))
+            raise Failure(errors.not_ready(timeout, phase, control.driver_output))
         cancel.wait(_POLL_SECONDS)
     return None
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.application import trouble
+from flareiac_spark.application import errors
 from flareiac_spark.application.launch import Launch, environment
 from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
 from flareiac_spark.runtime.lock_file import LOCK_FILE
@@ -26,9 +26,9 @@ def serve(location: Path, root: Path) -> int:
     try:
         desired = control.read_desired()
     except ControlError as failure:
-        raise Failure(trouble.control_trouble(failure)) from failure
+        raise Failure(errors.control_trouble(failure)) from failure
     if desired is None:
-        raise Failure(trouble.no_control_directory(control.path, _control_directories(root)))
+        raise Failure(errors.no_control_directory(control.path, _control_directories(root)))
     from flareiac_spark.driver.application import Application
 
     os.environ.update(environment(control, launch_of(desired.application, root)))

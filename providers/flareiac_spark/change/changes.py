@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.paths import Path
-from flareiac_spark.sql.parts import ColumnChange
+from flareiac_spark.sql.change_kinds import ColumnChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

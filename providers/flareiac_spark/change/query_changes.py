@@ -9,8 +9,9 @@ from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Rest
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.queries import declares_state, identity_of, queries, query_of, streams
 from flareiac_spark.observation.job import Facts, OutputFacts
-from flareiac_spark.sql.meaning import Difference, Meaning, Part, Query, compare_queries
-from flareiac_spark.sql.verbatim import words
+from flareiac_spark.sql.change_kinds import Difference, Part
+from flareiac_spark.sql.compare import Meaning, Query, compare_queries
+from flareiac_spark.sql.raw_parse import words
 
 _ON_STATE: Final[Mapping[Part, tuple[str, str]]] = {
     Part.PROJECTION: ("change.above-aggregate",) * 2,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from flareiac_spark.change.changes import Mixed, Restarted
-from flareiac_spark.sql.parts import ColumnChange
+from flareiac_spark.sql.change_kinds import ColumnChange
 
 
 def in_words(restarts: Sequence[Restarted | Mixed]) -> str:

@@ -6,6 +6,7 @@ decides nothing about jobs. Hands typed records to the application's driver and 
 
 from flareiac_spark.control.desired import ApplicationSettings, Desired, DesiredJob
 from flareiac_spark.control.directory import ControlDirectory
+from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.control.lease import Lease
 from flareiac_spark.control.operations import (
     Analysed,
@@ -43,7 +44,6 @@ from flareiac_spark.control.spec import (
     job_spec_to_json,
 )
 from flareiac_spark.control.status import ApplicationStatus, ErrorHeart, JobStatus, OutputResult, QueryStatus, RunResult, Status
-from flareiac_spark.control.trouble import ControlError, Trouble
 
 __all__ = [
     "Analysed",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from flareiac_spark.control.trouble import ControlError, Trouble
+from flareiac_spark.control.errors import ControlError, Trouble
 
 VERSION = 1
 

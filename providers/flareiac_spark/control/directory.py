@@ -12,11 +12,11 @@ from flareiac.kernel.host import this_host
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac_spark.control.atomic_files import locked, read_json, write_json
 from flareiac_spark.control.desired import Desired
+from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.control.lease import Lease, Standing
 from flareiac_spark.control.operations import Operation, Result
 from flareiac_spark.control.processes import Moment, ProcessIdentity
 from flareiac_spark.control.status import Status
-from flareiac_spark.control.trouble import ControlError, Trouble
 
 R = TypeVar("R")
 

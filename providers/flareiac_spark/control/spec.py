@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from flareiac.kernel.records import Mismatch, decode, encode, named
-from flareiac_spark.control.trouble import ControlError, Trouble
+from flareiac_spark.control.errors import ControlError, Trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

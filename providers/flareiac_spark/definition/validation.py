@@ -9,7 +9,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.control.trunk import Ways
+from flareiac_spark.control.step_graph import Ways
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns

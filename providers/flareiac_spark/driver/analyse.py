@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from flareiac_spark.control import Analysed, ControlError, ErrorHeart, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
-from flareiac_spark.driver import batch_write, micro_batch, sinks, views
-from flareiac_spark.driver.heart import heart_of
+from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
 from flareiac_spark.driver.inputs import empty_input
+from flareiac_spark.driver.root_cause import heart_of
 from flareiac_spark.driver.spark_session import set_conf
 
 
@@ -34,11 +34,11 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
         yield _finding(spec, "", heart)
     undefined: list[str] = []
     for item in spec.inputs:
-        if (heart := _attempt(lambda item=item: views.define_input(session, item, empty_input))) is not None:
+        if (heart := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))) is not None:
             undefined.append(item.name)
             yield _finding(spec, f"inputs.{item.name}", heart)
     for step in spec.steps:
-        if (heart := _attempt(lambda step=step: views.define_step(session, step, spec))) is not None:
+        if (heart := _attempt(lambda step=step: temp_views.define_step(session, step, spec))) is not None:
             if not _follows_from(heart, undefined):
                 yield _finding(spec, step.name, heart)
             undefined.append(step.name)
@@ -53,7 +53,7 @@ def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
 
 
 def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
-    frame = micro_batch.shaped(session, views.view(session, output.source), output)
+    frame = micro_batch.shaped(session, temp_views.view(session, output.source), output)
     if output.mode == "merge":
         batch_write.check_merge(session, frame, output)
     if spec.mode == "stream" and not spec.foreach_batch:
@@ -61,7 +61,7 @@ def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
 
 
 def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:
-    return {output.name: dict(views.view(session, output.source).dtypes) for output in spec.outputs}
+    return {output.name: dict(temp_views.view(session, output.source).dtypes) for output in spec.outputs}
 
 
 def _attempt(act: Any) -> ErrorHeart | None:

@@ -30,16 +30,16 @@ from flareiac_spark.control import (
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
-from flareiac_spark.driver import kill_points, logs, preparation
+from flareiac_spark.driver import kill_points, logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.job_runner import JobRunner, Surroundings
 from flareiac_spark.driver.leadership import Leadership, take_lease
 from flareiac_spark.driver.maintenance import TableLocks
 from flareiac_spark.driver.operations import Workshop, serve
-from flareiac_spark.driver.predecessor import wait_until_gone
+from flareiac_spark.driver.previous_jvm import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.root_cause import heart_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
@@ -61,7 +61,7 @@ class Application:
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
         self._queries: dict[str, Mapping[str, str]] = {}
-        self._ahead: dict[str, preparation.Preparation] = {}
+        self._ahead: dict[str, warm_start.Preparation] = {}
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
@@ -260,11 +260,11 @@ class Application:
         if job is None or job.state != "running":
             return
         conf, log = self._settings.conf, logs.logger(f"job.{address}", self._control.job_log(address))
-        begun = preparation.begin(job, conf, lambda: _new_session(started.session, conf), log)
+        begun = warm_start.begin(job, conf, lambda: _new_session(started.session, conf), log)
         if begun is not None:
             self._ahead[address] = begun
 
-    def _prepared(self, address: str, job: DesiredJob) -> preparation.Preparation | None:
+    def _prepared(self, address: str, job: DesiredJob) -> warm_start.Preparation | None:
         ahead = self._ahead.pop(address, None)
         return ahead if ahead is not None and ahead.fits(job, self._settings.conf) else None
 

@@ -5,7 +5,7 @@ from logging import Logger
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output, OutputResult, RunResult
-from flareiac_spark.driver import batch_write, kill_points, micro_batch, tables, views
+from flareiac_spark.driver import batch_write, kill_points, micro_batch, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 
 RUN_ID = "flareiac.run-id"
@@ -18,7 +18,7 @@ def run_batch(session: Any, spec: JobSpec, log: Logger) -> RunResult:
     done = {output.name: _found(session, spec, output) for output in spec.outputs}
     found = all(result is not None for result in done.values())
     if not found:
-        views.define_all(session, spec, partial(open_input, starts={}))
+        temp_views.define_all(session, spec, partial(open_input, starts={}))
     results = {output.name: done[output.name] or _write(session, spec, output, log) for output in spec.outputs}
     first = next(iter(results.values()))
     return RunResult(run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found)
@@ -34,7 +34,7 @@ def _found(session: Any, spec: JobSpec, output: Output) -> OutputResult | None:
 
 
 def _write(session: Any, spec: JobSpec, output: Output, log: Logger) -> OutputResult:
-    rows = micro_batch.shaped(session, views.view(session, output.source), output)
+    rows = micro_batch.shaped(session, temp_views.view(session, output.source), output)
     kill_points.reach("driver.before-batch-write", output.name)
     batch_write.write(rows, output, {} if spec.run_id is None else {RUN_ID: spec.run_id})
     kill_points.reach("driver.after-batch-write", output.name)

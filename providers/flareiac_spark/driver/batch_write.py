@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flareiac_spark.control import Output
-from flareiac_spark.driver import kill_points, marks, merge_rows, tables
+from flareiac_spark.driver import commit_marks, kill_points, merge_rows, tables
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal
@@ -15,7 +15,7 @@ def write(frame: Any, output: Output, carry: Mapping[str, str]) -> None:
 
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
     """
-    with marks.carried(frame.sparkSession, carry):
+    with commit_marks.carried(frame.sparkSession, carry):
         _write(frame, output)
 
 

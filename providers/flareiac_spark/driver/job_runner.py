@@ -10,13 +10,13 @@ from typing import Any
 
 from flareiac_spark.control import ControlError, DesiredJob, ErrorHeart, JobSpec, JobStatus, QueryStatus, RunResult, job_spec_from_json
 from flareiac_spark.driver.batch_run import run_batch
-from flareiac_spark.driver.budget import Budget
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.heart import heart_of, stack_of
-from flareiac_spark.driver.preparation import Preparation
+from flareiac_spark.driver.restart_policy import Budget
+from flareiac_spark.driver.root_cause import heart_of, stack_of
 from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import checkpoints_of, prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
+from flareiac_spark.driver.warm_start import Preparation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,13 +22,13 @@ from flareiac.sdk.maintenance import (
 )
 from flareiac_spark.control import Maintain, Maintained
 from flareiac_spark.driver import kill_points, tables
-from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.maintenance_expiry import expire_snapshots
 from flareiac_spark.driver.maintenance_marks import Bench
 from flareiac_spark.driver.maintenance_orphans import remove_orphans
 from flareiac_spark.driver.maintenance_rewrites import rewrite_data_files, rewrite_delete_files, rewrite_manifests
 from flareiac_spark.driver.maintenance_rows import delete_rows
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.root_cause import heart_of
 
 Pause: TypeAlias = Callable[[float], object]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from flareiac.sdk.maintenance import OPERATION
 from flareiac_spark.driver import tables
-from flareiac_spark.driver.marks import commits
+from flareiac_spark.driver.commit_marks import commits
 
 _DELETES: Final = ("total-position-deletes", "total-equality-deletes")
 

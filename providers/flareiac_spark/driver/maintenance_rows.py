@@ -6,8 +6,8 @@ from typing import Any
 from flareiac.sdk.maintenance import OPERATION, DeleteRows
 from flareiac_spark.control import Maintained
 from flareiac_spark.driver.column_types import quote
+from flareiac_spark.driver.commit_marks import carried
 from flareiac_spark.driver.maintenance_marks import Bench, outcome, steps
-from flareiac_spark.driver.marks import carried
 from flareiac_spark.driver.refusal import Refusal
 
 

@@ -11,13 +11,13 @@ from logging import Logger
 from typing import Any, Final
 
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import batch_write, kept_rows, kill_points, merge_rows, plans, sinks, tables, views
-from flareiac_spark.driver.heart import is_refused
+from flareiac_spark.driver import batch_write, kept_rows, kill_points, logical_plan, merge_rows, sinks, tables, temp_views
+from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
+from flareiac_spark.driver.common_step import Trunk, trunk_of
 from flareiac_spark.driver.inputs import open_input
-from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.outputs import shape
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.trunk import Trunk, trunk_of
+from flareiac_spark.driver.root_cause import is_refused
 
 _QUERY_ID = "sql.streaming.queryId"
 """A local property of the thread of a query: the id in its checkpoint's ``metadata``."""
@@ -46,25 +46,25 @@ class Flow:
 
 def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     """The query that feeds these outputs. The session has a view of each input and step. Raises ``Refusal`` and ``AnalysisException``."""
-    frames = [shaped(session, views.view(session, output.source), output) for output in outputs]
+    frames = [shaped(session, temp_views.view(session, output.source), output) for output in outputs]
     mode = sinks.output_mode(session, outputs, frames)
     for frame in frames:
         sinks.check(session, frame, mode)
     trunk = trunk_of(session, spec, outputs)
     alone = len(outputs) == 1
-    frame = frames[0] if alone else views.view(session, trunk.name)
+    frame = frames[0] if alone else temp_views.view(session, trunk.name)
     if not frame.isStreaming:
         raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it cannot feed an output of a streaming job.")
-    plan = plans.analysed(frame)
-    nodes = list(plans.nodes(plan))
+    plan = logical_plan.analysed(frame)
+    nodes = list(logical_plan.nodes(plan))
     return Flow(
         frame=frame,
         mode=mode,
         outputs=tuple(outputs),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), trunk),
-        holds_state=any(plans.holds_state(node) or plans.is_watermark(node) for node in nodes),
+        holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
         repeats=bool(plan.deterministic())
-        and all(plans.kind(node) in _ROW_BY_ROW for node in nodes)
+        and all(logical_plan.kind(node) in _ROW_BY_ROW for node in nodes)
         and all(step.python is None for step in spec.steps),
     )
 
@@ -84,12 +84,12 @@ class _Shapes:
 
     def __call__(self, batch: Any) -> Mapping[str, Any]:
         session = batch.sparkSession
-        views.define(batch, self.trunk.name)
+        temp_views.define(batch, self.trunk.name)
         for item in self.trunk.inputs:
-            views.define_input(session, item, lambda session, item: open_input(session, item, {}))
+            temp_views.define_input(session, item, lambda session, item: open_input(session, item, {}))
         for step in self.trunk.steps:
-            views.define_step(session, step, self.spec)
-        return {output.name: shaped(session, views.view(session, output.source), output) for output in self.outputs}
+            temp_views.define_step(session, step, self.spec)
+        return {output.name: shaped(session, temp_views.view(session, output.source), output) for output in self.outputs}
 
 
 @dataclass(slots=True)

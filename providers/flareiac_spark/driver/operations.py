@@ -12,8 +12,8 @@ from flareiac_spark.control import Finish, Maintain, Marks, Operation, Result, T
 from flareiac_spark.driver import tables
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.maintenance import TableLocks, maintain
-from flareiac_spark.driver.marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_guard import prove_start

@@ -26,8 +26,8 @@ from typing import Any
 
 from flareiac_spark.control import ErrorHeart, Step
 from flareiac_spark.driver.column_types import quote
-from flareiac_spark.driver.heart import heart_of
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.root_cause import heart_of
 
 
 def python_frame(session: Any, step: Step, code: str | None, visible: Sequence[str]) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output
-from flareiac_spark.driver import plans, tables
+from flareiac_spark.driver import logical_plan, tables
 
 
 def by_epoch(spec: JobSpec, output: Output) -> bool:
@@ -24,7 +24,7 @@ def output_mode(session: Any, outputs: Sequence[Output], frames: Sequence[Any]) 
         return "complete"
     if any(output.mode != "merge" for output in outputs):
         return "append"
-    if any(plans.joins_streams(node) for frame in frames for node in plans.nodes(plans.analysed(frame))):
+    if any(logical_plan.joins_streams(node) for frame in frames for node in logical_plan.nodes(logical_plan.analysed(frame))):
         return "append"
     return "update" if all(_accepts(session, frame, "update") for frame in frames) else "append"
 
@@ -34,7 +34,7 @@ def check(session: Any, frame: Any, mode: str) -> None:
     spark = session._jvm.org.apache.spark.sql
     modes = spark.streaming.OutputMode
     java_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()
-    spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plans.analysed(frame), java_mode)
+    spark.catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(logical_plan.analysed(frame), java_mode)
 
 
 def _accepts(session: Any, frame: Any, mode: str) -> bool:

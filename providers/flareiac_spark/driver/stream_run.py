@@ -10,13 +10,13 @@ from logging import Logger
 from typing import Any
 
 from flareiac_spark.control import JobSpec, Output, QueryStatus, Trigger
-from flareiac_spark.driver import checkpoints, kill_points, micro_batch, sinks, tables, views
+from flareiac_spark.driver import checkpoints, kill_points, micro_batch, sinks, tables, temp_views
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape, write_options
 from flareiac_spark.driver.query_watch import QueryWatch
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.driver.spark_session import set_conf
-from flareiac_spark.driver.start_times import start_times
 
 ALL = "all"
 """Stands for the outputs of a job with one query for all of them."""
@@ -55,7 +55,7 @@ class Ready:
 def make_ready(session: Any, spec: JobSpec, log: Logger) -> Ready:
     """Gives a fresh session the job's settings and views, and analyses its queries. Raises what analysing raises, and ``Refusal``."""
     set_conf(session, spec.conf)
-    views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
+    temp_views.define_all(session, spec, partial(open_input, starts=start_times(spec)))
     if spec.foreach_batch:
         return Ready(session, (_micro_batches(session, spec, spec.outputs, ALL, log),))
     starts = [
@@ -92,7 +92,7 @@ def run_ready(
 def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatch]:
     """Starts a query that Iceberg's own sink writes."""
     tables.load(session, output.identifier, output.uuid)
-    frame = shape(views.view(session, output.source), output)
+    frame = shape(temp_views.view(session, output.source), output)
     if not frame.isStreaming:
         raise Refusal(
             "NOT_STREAMING", f"{output.source!r} reads no stream, so it cannot feed the output {output.name!r} of a streaming job."

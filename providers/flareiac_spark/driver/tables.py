@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import Output
-from flareiac_spark.driver import marks
+from flareiac_spark.driver import commit_marks
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
 
@@ -64,7 +64,7 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
 
 def find_mark(session: Any, output: Output, key: str, value: str) -> Marked | None:
     """The newest snapshot among the ancestors of the output's branch whose summary carries ``key = value``."""
-    for snapshot in marks.commits(load(session, output.identifier, None), output.branch):
+    for snapshot in commit_marks.commits(load(session, output.identifier, None), output.branch):
         if snapshot.summary.get(key) == value:
             return Marked(snapshot_id=snapshot.id, rows=int(snapshot.summary.get("added-records", "0")))
     return None

@@ -15,7 +15,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.query_positions import Stand
-from flareiac_spark.control.moments import moment_of
+from flareiac_spark.control.timestamps import moment_of
 from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.streamed_tables import Streamed, streamed
 from flareiac_spark.generation.snapshot_positions import NotTold, Now, Position, Since, Snapshots, Start, first_position, positions

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint_files.query_positions import BEGINNING, Stand
-from flareiac_spark.control.moments import moment_of
+from flareiac_spark.control.timestamps import moment_of
 from flareiac_spark.definition.streamed_tables import Streamed, streamed
 from flareiac_spark.generation.query_streams import query_of
 from flareiac_spark.start_from import LATEST

@@ -39,7 +39,7 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.control.atomic_files import write_json
-from flareiac_spark.control.moments import moment_of
+from flareiac_spark.control.timestamps import moment_of
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.generation.carry_over import Copied, Decision, Positions, Refusal, decide

@@ -17,7 +17,7 @@ from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Ope
 from flareiac_spark.control.operations import UNANSWERED, UPKEEP
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
-from flareiac_spark.maintenance import trouble
+from flareiac_spark.maintenance import errors
 
 _PATIENCE: Final = 24 * 3600.0
 _KEPT: Final = 7 * 24 * 3600.0
@@ -39,7 +39,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
         raise Failure(control_trouble(failure)) from failure
     done = result.maintained
     if done is None:
-        raise Failure(trouble.not_done(request, str(result.error)))
+        raise Failure(errors.not_done(request, str(result.error)))
     return Performed(result=dict(done.result), found=untaken or done.found)
 
 
@@ -53,7 +53,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
     try:
         result = control.read_result(operation.id)
         if result is None and control.read_operation(operation.id) is not None and liveness(read_status(control)) is Liveness.ALIVE:
-            request.progress(trouble.doing(request))
+            request.progress(errors.doing(request))
             result = _awaited(request, control, operation)
         done = result.maintained if result is not None else None
         if done is None:
@@ -70,7 +70,7 @@ def _awaited(request: PerformRequest, control: ControlDirectory, operation: Oper
     except Failure:
         return None  # the application ended: what it has committed, the table tells
     if found is None and request.cancel.is_set():
-        raise Failure(trouble.cancelled(request, begun=True))
+        raise Failure(errors.cancelled(request, begun=True))
     return found
 
 
@@ -92,8 +92,8 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
         control.forget_operation(operation.id)
     applications.want(engine, request.references, lambda current: current)
     if applications.bring_up(engine, request.cancel, request.progress) is None:
-        raise Failure(trouble.cancelled(request, begun=False))
-    request.progress(trouble.doing(request))
+        raise Failure(errors.cancelled(request, begun=False))
+    request.progress(errors.doing(request))
     control.submit_operation(operation)
     try:
         result = wait_for(control, lambda _status: control.read_result(operation.id), timeout=_PATIENCE, cancel=request.cancel)
@@ -101,10 +101,10 @@ def _answer(request: PerformRequest, applications: Applications, control: Contro
         if _was_stopped(control):
             return Result(id=operation.id, status="failed", error=UNANSWERED)
         if failure.diagnostics[0].code == codes.APPLICATION_ENDED_UNANSWERED.id:
-            raise Failure(trouble.application_ended(request, failure.diagnostics[0])) from failure
+            raise Failure(errors.application_ended(request, failure.diagnostics[0])) from failure
         raise
     if result is None:
-        silent = trouble.cancelled(request, begun=True) if request.cancel.is_set() else trouble.no_answer(request, _PATIENCE)
+        silent = errors.cancelled(request, begun=True) if request.cancel.is_set() else errors.no_answer(request, _PATIENCE)
         raise Failure(silent)
     return result
 
@@ -128,5 +128,5 @@ def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:
     reference, uuid = attributes["catalog"], request.subject.identity.get("uuid")
     catalog = request.references.get(reference.address) if isinstance(reference, Reference) else None
     if catalog is None or not isinstance(uuid, str):
-        raise Failure(trouble.not_applied(request))
+        raise Failure(errors.not_applied(request))
     return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"]), uuid

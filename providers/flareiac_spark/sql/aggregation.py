@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.operators import Aggregate, Item
-from flareiac_spark.sql.place_filters import split
+from flareiac_spark.sql.predicate_pushdown import split
 from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.simplified import origins
-from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

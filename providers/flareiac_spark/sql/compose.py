@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
+from flareiac_spark.sql.fingerprint import outline
 from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE
 from flareiac_spark.sql.joining import join_kind, joined
 from flareiac_spark.sql.negation import is_stable
@@ -33,11 +34,10 @@ from flareiac_spark.sql.operators import (
     prune,
     streams,
 )
-from flareiac_spark.sql.outline import outline
-from flareiac_spark.sql.place_filters import add_filter, on_conditions, split, substituted
+from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
+from flareiac_spark.sql.raw_parse import verbatim
 from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
-from flareiac_spark.sql.verbatim import verbatim
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,8 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from flareiac_spark.sql.change_kinds import ColumnChange, Difference, Part, placed
+from flareiac_spark.sql.labels import called, kind_called, relations_of
+from flareiac_spark.sql.matching import (
+    function_of,
+    is_window,
+    never_null,
+    occurrences,
+    paired_calls,
+    paired_keys,
+    parting,
+    same_window,
+    window_change,
+)
 from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.never_true import settles
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -27,22 +41,8 @@ from flareiac_spark.sql.operators import (
     UnionColumn,
     holds_state,
 )
-from flareiac_spark.sql.pairing import (
-    function_of,
-    is_window,
-    never_null,
-    occurrences,
-    paired_calls,
-    paired_keys,
-    parting,
-    same_window,
-    window_change,
-)
-from flareiac_spark.sql.parts import ColumnChange, Difference, Part, placed
-from flareiac_spark.sql.shown import shown
-from flareiac_spark.sql.spelling import spell
+from flareiac_spark.sql.to_sql import shown
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
-from flareiac_spark.sql.wording import called, kind_called, relations_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
 from flareiac_spark.sql.simplified import origins
-from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

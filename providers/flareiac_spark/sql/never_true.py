@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import bare, is_stable
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.operators import Condition
 from flareiac_spark.sql.scope import TYPE
-from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
 from flareiac_spark.sql.negation import bare, negated
+from flareiac_spark.sql.normalize import VARIABLE
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.simplified import simplified
-from flareiac_spark.sql.spelling import VARIABLE
 from flareiac_spark.sql.value_types import cast_type
 
 if TYPE_CHECKING:

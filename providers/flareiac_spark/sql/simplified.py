@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import bare, is_stable
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.scope import TYPE
-from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.application import trouble
-from flareiac_spark.application.last_words import last_words
+from flareiac_spark.application import errors
+from flareiac_spark.application.exit_reason import last_words
 from flareiac_spark.application.launch import read_output
 from flareiac_spark.application.liveness import Liveness, driver_of, is_here, jvm_of, liveness
 from flareiac_spark.control import ControlDirectory, ControlError, Operation, Result, Status, is_running
@@ -34,12 +34,12 @@ def wait_for(
             if answer is not None and answer is not False:
                 return answer
             if liveness(status) is Liveness.GONE:
-                raise Failure(trouble.gone_while_waiting(_reason(control, status), control.driver_output))
+                raise Failure(errors.gone_while_waiting(_reason(control, status), control.driver_output))
             if time.monotonic() > deadline:
                 return None
             cancel.wait(_POLL_SECONDS)
     except ControlError as failure:
-        raise Failure(trouble.control_trouble(failure)) from failure
+        raise Failure(errors.control_trouble(failure)) from failure
     return None
 
 
@@ -54,7 +54,7 @@ def run_operation(
             control.forget_operation(operation.id)
         return result
     except ControlError as failure:
-        raise Failure(trouble.control_trouble(failure)) from failure
+        raise Failure(errors.control_trouble(failure)) from failure
 
 
 def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cancel: threading.Event | None = None) -> bool:
@@ -65,11 +65,11 @@ def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cance
     try:
         status = control.read_status()
     except ControlError as failure:
-        raise Failure(trouble.control_trouble(failure)) from failure
+        raise Failure(errors.control_trouble(failure)) from failure
     if status is None:
         return True
     if not is_here(status) and liveness(status) is not Liveness.GONE:
-        raise Failure(trouble.runs_elsewhere(status.application.pid, status.application.host))
+        raise Failure(errors.runs_elsewhere(status.application.pid, status.application.host))
     driver, jvm, cancel = driver_of(status), jvm_of(status), cancel or threading.Event()
     if liveness(status) is not Liveness.GONE and is_running(driver):
         try:
@@ -77,13 +77,13 @@ def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cance
         except ProcessLookupError:
             pass  # it ended by itself just now
         except PermissionError:
-            raise Failure(trouble.not_ours(driver.pid)) from None
+            raise Failure(errors.not_ours(driver.pid)) from None
     deadline = time.monotonic() + timeout
     while is_running(driver) or (jvm is not None and is_running(jvm)):
         if cancel.is_set():
             return False
         if time.monotonic() > deadline:
-            raise Failure(trouble.does_not_end(driver.pid, timeout))
+            raise Failure(errors.does_not_end(driver.pid, timeout))
         cancel.wait(_POLL_SECONDS)
     return True
 

@@ -5,16 +5,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from flareiac_spark.sql.change_kinds import Difference, Part
 from flareiac_spark.sql.compose import compose
 from flareiac_spark.sql.differences import Written, differences
 from flareiac_spark.sql.operators import Composed, all_below, holds_state
-from flareiac_spark.sql.parts import ABOVE_STATE as ABOVE_STATE
-from flareiac_spark.sql.parts import Difference as Difference
-from flareiac_spark.sql.parts import Part as Part
+from flareiac_spark.sql.raw_parse import words
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.scope import CannotTell
 from flareiac_spark.sql.state import Stateful, stateful_steps
-from flareiac_spark.sql.verbatim import words
 
 _MAY_HOLD_STATE: Final = re.compile(r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(", re.IGNORECASE)
 _SHORT: Final = 160

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.normalize import spell
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -19,7 +20,6 @@ from flareiac_spark.sql.operators import (
     all_below,
     below,
 )
-from flareiac_spark.sql.spelling import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import bare, is_stable
+from flareiac_spark.sql.normalize import operands_of, spell
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -24,7 +25,6 @@ from flareiac_spark.sql.operators import (
     givers,
     symbols_in,
 )
-from flareiac_spark.sql.spelling import operands_of, spell
 
 if TYPE_CHECKING:
     from sqlglot import exp

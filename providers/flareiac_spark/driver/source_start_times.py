@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flareiac_spark.control import ControlError, JobSpec, StreamInput, TableSource
 from flareiac_spark.control.atomic_files import read_json, write_json
-from flareiac_spark.control.moments import moment_of
+from flareiac_spark.control.timestamps import moment_of
 from flareiac_spark.driver.refusal import Refusal
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
-from flareiac_spark.control.trunk import Ways
-from flareiac_spark.driver import plans, views
+from flareiac_spark.control.step_graph import Ways
+from flareiac_spark.driver import logical_plan, temp_views
 from flareiac_spark.driver.refusal import Refusal
 
 
@@ -56,8 +56,8 @@ def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
     """The inputs and steps that a step itself reads."""
     known = {item.name.lower(): item.name for item in (*spec.inputs, *spec.steps)}
     found = set()
-    for node in plans.nodes(plans.analysed(views.view(session, name)), lambda view: view.lower() == name.lower()):
-        view = plans.view_name(node)
+    for node in logical_plan.nodes(logical_plan.analysed(temp_views.view(session, name)), lambda view: view.lower() == name.lower()):
+        view = logical_plan.view_name(node)
         if view is not None and view.lower() != name.lower() and view.lower() in known:
             found.add(known[view.lower()])
     return found
@@ -79,14 +79,14 @@ def _meeting(ways: Ways, sources: Collection[str]) -> str:
 
 def _refuse_state(session: Any, step: Step, trunk: str) -> None:
     what = "removes duplicates" if step.dedup else "has a watermark" if step.watermark else None
-    own = plans.nodes(plans.analysed(views.view(session, step.name)), lambda view: view.lower() == step.name.lower())
+    own = logical_plan.nodes(logical_plan.analysed(temp_views.view(session, step.name)), lambda view: view.lower() == step.name.lower())
     if what is None:
         for node in own:
-            if plans.joins_streams(node):
+            if logical_plan.joins_streams(node):
                 what = "joins streams"
-            elif plans.holds_state(node):
-                what = {"Aggregate": "aggregates", "GlobalLimit": "has a limit"}.get(plans.kind(node), "removes duplicates")
-            elif plans.is_watermark(node):
+            elif logical_plan.holds_state(node):
+                what = {"Aggregate": "aggregates", "GlobalLimit": "has a limit"}.get(logical_plan.kind(node), "removes duplicates")
+            elif logical_plan.is_watermark(node):
                 what = "has a watermark"
     if what is not None:
         why = (
