@@ -16,6 +16,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode
+from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, encode
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
 LAKE = """
@@ -47,7 +48,7 @@ stream "orders" {
 }
 checkpoint "x" {}
 """
-NOT_LOOKED_AT = Facts(state="not looked at")
+NOT_LOOKED_AT = JobFacts(state="not looked at")
 """Stands for an observation that repeats the record, as without refreshing."""
 STATELESS = """
 job "x" {
@@ -117,7 +118,7 @@ def loaded(hcl: str, root: Path) -> Loaded:
     return Loaded(resources=dict(desired.resources), diagnostics=tuple(diagnostics), project=project)
 
 
-def running(*, committed: int | None = 3, operators: tuple[str, ...] = (), **other: object) -> Facts:
+def running(*, committed: int | None = 3, operators: tuple[str, ...] = (), **other: object) -> JobFacts:
     """A job that runs as it was recorded."""
     output = OutputFacts(
         query_id=QUERY,
@@ -134,13 +135,13 @@ def running(*, committed: int | None = 3, operators: tuple[str, ...] = (), **oth
         "phase": "running",
         "checkpoints": {"orders": output, "hourly": output},
     }
-    return Facts(**{**facts, **other})  # type: ignore[arg-type]  # a test names fields that exist
+    return JobFacts(**{**facts, **other})  # type: ignore[arg-type]  # a test names fields that exist
 
 
 def proposal(
     desired: Loaded | None,
     recorded: Loaded | None,
-    facts: Facts | None,
+    facts: JobFacts | None,
     *,
     address: str = "job.x",
     identity: Attributes | None = None,
@@ -167,7 +168,7 @@ def proposal(
     )
 
 
-def _observed(recorded: Recorded | None, facts: Facts | None) -> Observation:
+def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:
     if facts is None:
         return Missing()
     if facts is NOT_LOOKED_AT and recorded is not None:

@@ -7,10 +7,10 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.maintenance import Hold
-from flareiac_spark.checkpoint_files.query_positions import read_stand
+from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import Damaged
 from flareiac_spark.generation.snapshot_holds import holds
-from flareiac_spark.observation.job import KEY, Facts, decode, encode
+from flareiac_spark.observation.job import KEY, JobFacts, decode, encode
 from tests.spark_plan.checkpoint_sample import SNAPSHOT, sample
 from tests.spark_plan.declared import BATCH, LAKE, STATELESS, loaded
 
@@ -54,8 +54,8 @@ def reader(start: str = "", trigger: str = '{ processing_time = "1m" }') -> str:
 def held(root: Path, hcl: str, folder: Path | None = None, name: str = "regions", **facts: object) -> list[Hold]:
     """The holds of ``job.x``, whose query ``name`` keeps its offsets in a folder."""
     project = loaded(hcl, root)
-    stand = read_stand(folder) if folder is not None else None
-    known = Facts(**{"stands": {name: stand} if stand is not None else {}, **facts})  # type: ignore[arg-type]  # fields that exist
+    stand = read_positions(folder) if folder is not None else None
+    known = JobFacts(**{"stands": {name: stand} if stand is not None else {}, **facts})  # type: ignore[arg-type]  # fields that exist
     assert decode({KEY: encode(known)}) == known
     return list(holds("job.x", project.attributes(), project.references(), {KEY: json.loads(json.dumps(encode(known)))}))
 
@@ -175,4 +175,4 @@ def test_a_damaged_checkpoint_is_not_taken_for_an_empty_one(tmp_path: Path) -> N
     folder = sample(tmp_path / "c", ("table",))
     (folder / "offsets" / "3").write_text("")
     with pytest.raises(Damaged):
-        read_stand(folder)
+        read_positions(folder)

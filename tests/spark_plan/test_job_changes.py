@@ -7,14 +7,14 @@ import pytest
 from flareiac.sdk.changes import Action, Disturbance, Effect, Proposal, Reaction, Relation
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.job.driver import left_behind
-from flareiac_spark.observation.job import Facts, OutputFacts
+from flareiac_spark.observation.job import JobFacts, OutputFacts
 from tests.spark_plan.declared import BATCH, LAKE, NOT_LOOKED_AT, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
 Edit = tuple[str, str]
 
 
-def change(root: Path, job: str, edit: Edit, facts: Facts) -> Proposal:
+def change(root: Path, job: str, edit: Edit, facts: JobFacts) -> Proposal:
     before = loaded(LAKE + job, root)
     text = (LAKE + job).replace(*edit)
     assert text != LAKE + job, "the edit changes something"
@@ -220,15 +220,15 @@ def test_a_raised_generation_lifts_the_refusal(tmp_path: Path) -> None:
     found = proposal(after, before, running(operators=AGGREGATES))
     assert found.blockers == ()
     assert {Effect.RESTART, Effect.NEW_GENERATION, Effect.RESULTS_CHANGE} <= set(effects(found))
-    checkpoint = proposal(after, before, Facts(), address="checkpoint.x")
+    checkpoint = proposal(after, before, JobFacts(), address="checkpoint.x")
     assert (checkpoint.blockers, effects(checkpoint)) == ((), [Effect.NEW_GENERATION])
 
 
 def test_a_generation_only_goes_up(tmp_path: Path) -> None:
     before = loaded(LAKE + STATEFUL, tmp_path)
     after = loaded((LAKE + STATEFUL).replace('checkpoint "x" {}', 'checkpoint "x" { generation = 2 }'), tmp_path)
-    assert proposal(after, before, Facts(), address="checkpoint.x").blockers == ()
-    assert [item.code for item in proposal(before, after, Facts(), address="checkpoint.x").blockers] == ["FIK022"]
+    assert proposal(after, before, JobFacts(), address="checkpoint.x").blockers == ()
+    assert [item.code for item in proposal(before, after, JobFacts(), address="checkpoint.x").blockers] == ["FIK022"]
 
 
 def test_pinned_settings_have_no_effect(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_an_engine_setting_restarts_the_application(tmp_path: Path) -> None:
 
 
 def test_a_finite_job_runs_again_when_its_definition_changes(tmp_path: Path) -> None:
-    facts = Facts(digest="d", state="stopped", phase="completed")
+    facts = JobFacts(digest="d", state="stopped", phase="completed")
     found = change(tmp_path, BATCH, ("SELECT region, name", "SELECT region, upper(name) AS name"), facts)
     assert (found.action, effects(found)) == (Action.UPDATE, [Effect.STARTS])
 
@@ -269,7 +269,7 @@ def test_stopping_and_starting(tmp_path: Path) -> None:
         (running(digest="other"), "another definition"),
     ],
 )
-def test_drift_is_told_and_healed(facts: Facts, says: str, tmp_path: Path) -> None:
+def test_drift_is_told_and_healed(facts: JobFacts, says: str, tmp_path: Path) -> None:
     same = loaded(LAKE + STATELESS, tmp_path)
     found = proposal(same, same, facts)
     assert found.action is Action.UPDATE
@@ -285,7 +285,7 @@ def test_a_job_that_should_not_run_any_more_is_drift(tmp_path: Path) -> None:
 
 def test_a_dead_application_is_no_drift_of_a_finished_run(tmp_path: Path) -> None:
     same = loaded(LAKE + BATCH, tmp_path)
-    facts = Facts(digest="d", state="stopped", alive=False, phase="completed")
+    facts = JobFacts(digest="d", state="stopped", alive=False, phase="completed")
     assert proposal(same, same, facts, identity={"result": {"run_id": "d"}}).action is Action.NO_OP
 
 
@@ -385,7 +385,7 @@ BOTH = STATELESS.replace("  step", '  input "b" { stream = stream.other }\n  ste
 def test_offsets_belong_to_the_streams_in_their_order(edit: Edit, tmp_path: Path) -> None:
     found = change(tmp_path, OTHER + BOTH, edit, running())
     assert [item.why.partition(": ")[0] for item in found.blockers] == ["Which streams output orders reads, in their order (inputs)"]
-    assert change(tmp_path, OTHER + BOTH, edit, Facts(digest="d", state="running", alive=True, phase="running")).blockers == ()
+    assert change(tmp_path, OTHER + BOTH, edit, JobFacts(digest="d", state="running", alive=True, phase="running")).blockers == ()
 
 
 def test_two_streams_in_the_same_order_may_be_read_otherwise(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Observation, Present, Recorded
 from flareiac_spark.observation.job import KEY, Facts, encode
+from flareiac.sdk.provider import Observation, PlanRequest, Present, Recorded
+from flareiac_spark.observation.job import KEY, JobFacts, encode
 from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -65,7 +67,7 @@ AHEAD = {"since": 1, "queries": {QUERY: {"epoch": 9, "at": 1, "outputs": {}}}}
 OTHER = Claim(subject="table.orders", holder="job.other", relation=Relation.WRITES, reason="output y")
 
 
-def changed(root: Path, before: str, *edits: tuple[str, str], facts: Facts, identity: Attributes | None = None) -> Proposal:
+def changed(root: Path, before: str, *edits: tuple[str, str], facts: JobFacts, identity: Attributes | None = None) -> Proposal:
     after = before
     for edit in edits:
         assert edit[0] in after, "the edit changes something"
@@ -73,7 +75,7 @@ def changed(root: Path, before: str, *edits: tuple[str, str], facts: Facts, iden
     return proposal(loaded(after, root), loaded(before, root), facts, identity=identity)
 
 
-def planned(root: Path, hcl: str, facts: Facts | None, *edits: tuple[str, str], replacing: bool = False, new: bool = False) -> Proposal:
+def planned(root: Path, hcl: str, facts: JobFacts | None, *edits: tuple[str, str], replacing: bool = False, new: bool = False) -> Proposal:
     """With what the tables' writers have written, and another job that writes there. ``facts`` None: nothing was looked at."""
     before, after = loaded(hcl, root), hcl
     for edit in edits:

@@ -15,7 +15,7 @@ from flareiac.sdk.results import Present, Recorded
 from flareiac_spark.change.changes import JobChange, Live, Noted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.build import digest_of, spec_of
-from flareiac_spark.observation.job import KEY, Facts, encode
+from flareiac_spark.observation.job import KEY, JobFacts, encode
 from tests.spark_plan.declared import LAKE, Loaded, loaded, running
 
 AGGREGATES = ("stateStoreSave",)
@@ -60,7 +60,7 @@ class World:
     runs: Attributes
 
 
-def asked(wanted: Loaded, world: World, facts: Facts, disturbed: bool = False) -> PlanRequest:
+def asked(wanted: Loaded, world: World, facts: JobFacts, disturbed: bool = False) -> PlanRequest:
     recorded = Recorded(attributes=world.recorded, identity={"digest": "d"})
     item = Disturbance(relation=Relation.WRITES, reaction=Reaction.STOPS_FIRST, reason="a column is renamed")
     return PlanRequest(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_spark.sql.change_kinds import Part
+from flareiac_spark.sql.change_kinds import ChangeKind
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.spark_plan.declared import LAKE, loaded, proposal, running
 
@@ -18,30 +18,31 @@ BASE: Columns = {"ev": EV, "lookup": LOOKUP}
 GROSS = {"pre": "SELECT k, v, v * 2 AS net, net + 1 AS gross FROM ev WHERE v >= 0", "agg": "SELECT k, sum(gross) AS y FROM pre GROUP BY k"}
 NATURAL = {"p": "SELECT k, v, v2 FROM ev", "a": "SELECT k, sum(v * factor) AS n FROM p NATURAL JOIN lookup GROUP BY k"}
 CAPTURED = {
-    "lateral alias": (GROSS, WITH_NET, Part.INPUT_OF_STATE),
+    "lateral alias": (GROSS, WITH_NET, ChangeKind.INPUT_OF_STATE),
     "natural join": (NATURAL, {"ev": EV, "lookup": {**LOOKUP, "v2": "long"}}, None),
     "group by alias": ({"a": "SELECT upper(k) AS net, count(*) AS n FROM ev GROUP BY net"}, WITH_NET, None),
     "having alias": ({"a": "SELECT k, sum(v) AS net FROM ev GROUP BY k HAVING net > 1"}, WITH_NET, None),
     "correlated subquery": (
         {"a": "SELECT k, count(*) AS n FROM ev WHERE EXISTS (SELECT 1 FROM lookup WHERE factor = v) GROUP BY k"},
-        {"ev": EV, "lookup": {**LOOKUP, "v": "long"}}, Part.FILTER_BEFORE_STATE,
+        {"ev": EV, "lookup": {**LOOKUP, "v": "long"}}, ChangeKind.FILTER_BEFORE_STATE,
     ),
-    "distinct star": ({"a": "SELECT DISTINCT * FROM ev"}, WITH_NET, Part.DEDUP),
-    "star": ({"a": "SELECT * FROM ev"}, WITH_NET, Part.PROJECTION),
-    "star but": ({"a": "SELECT DISTINCT * EXCEPT (v) FROM ev"}, WITH_NET, Part.DEDUP),
-    "struct of a star": ({"a": "SELECT k, max(struct(*)) AS x FROM ev GROUP BY k"}, WITH_NET, Part.AGGREGATE_ARGUMENT),
-    "count of a star": ({"a": "SELECT k, count(ev.*) AS x FROM ev GROUP BY k"}, WITH_NET, Part.AGGREGATE_ARGUMENT),
+    "distinct star": ({"a": "SELECT DISTINCT * FROM ev"}, WITH_NET, ChangeKind.DEDUP),
+    "star": ({"a": "SELECT * FROM ev"}, WITH_NET, ChangeKind.PROJECTION),
+    "star but": ({"a": "SELECT DISTINCT * EXCEPT (v) FROM ev"}, WITH_NET, ChangeKind.DEDUP),
+    "struct of a star": ({"a": "SELECT k, max(struct(*)) AS x FROM ev GROUP BY k"}, WITH_NET, ChangeKind.AGGREGATE_ARGUMENT),
+    "count of a star": ({"a": "SELECT k, count(ev.*) AS x FROM ev GROUP BY k"}, WITH_NET, ChangeKind.AGGREGATE_ARGUMENT),
     "order in a star": ({"a": "SELECT k, max(struct(*)) AS x FROM ev GROUP BY k"},
-                        {"ev": dict(reversed(EV.items())), "lookup": LOOKUP}, Part.AGGREGATE_ARGUMENT),
+                        {"ev": dict(reversed(EV.items())), "lookup": LOOKUP}, ChangeKind.AGGREGATE_ARGUMENT),
     "name in a star": ({"a": "SELECT k, max(struct(*)) AS x FROM ev GROUP BY k"},
-                       {"ev": {name.replace("v2", "V2"): kind for name, kind in EV.items()}, "lookup": LOOKUP}, Part.AGGREGATE_ARGUMENT),
+                       {"ev": {name.replace("v2", "V2"): kind for name, kind in EV.items()}, "lookup": LOOKUP},
+                       ChangeKind.AGGREGATE_ARGUMENT),
     "union by place": ({"a": "SELECT DISTINCT * FROM (SELECT * FROM lookup UNION ALL SELECT k, v FROM ev)"},
                        {"ev": EV, "lookup": dict(reversed(LOOKUP.items()))}, None),
     "width of a union": ({"a": "SELECT DISTINCT * FROM (SELECT * FROM lookup UNION ALL SELECT k, v FROM ev)"},
-                         {"ev": EV, "lookup": {**LOOKUP, "more": "long"}}, Part.UNKNOWN),
+                         {"ev": EV, "lookup": {**LOOKUP, "more": "long"}}, ChangeKind.UNKNOWN),
     "except": ({"a": "SELECT ev.v FROM ev JOIN (SELECT * FROM lookup EXCEPT SELECT * FROM lookup) l ON ev.k = l.k"},
                {"ev": EV, "lookup": {**LOOKUP, "more": "long"}}, None),
-    "unreadable": ({"a": "SELECT k, sum(v) AS n FROM ev TABLESAMPLE (10 PERCENT) GROUP BY k"}, WITH_NET, Part.UNKNOWN),
+    "unreadable": ({"a": "SELECT k, sum(v) AS n FROM ev TABLESAMPLE (10 PERCENT) GROUP BY k"}, WITH_NET, ChangeKind.UNKNOWN),
     "lost": (GROSS, BASE, None),
 }  # fmt: skip
 UNTOUCHED = {
@@ -61,7 +62,7 @@ def over(steps: Mapping[str, str], old: Columns, new: Columns, *, moved: tuple[s
 
 
 @pytest.mark.parametrize(("steps", "columns", "part"), CAPTURED.values(), ids=CAPTURED)
-def test_a_column_that_captures_a_name_is_a_difference(steps: Mapping[str, str], columns: Columns, part: Part | None) -> None:
+def test_a_column_that_captures_a_name_is_a_difference(steps: Mapping[str, str], columns: Columns, part: ChangeKind | None) -> None:
     base = WITH_NET if columns is BASE else BASE
     found = over(steps, base, columns)
     assert not found.same
@@ -83,7 +84,7 @@ def test_where_the_columns_of_a_side_are_not_known_a_capture_is_unknown(name: st
     steps = CAPTURED[name][0]
     for old, new in ((BASE, {}), ({}, BASE)):
         assert not over(steps, old, new).same
-    assert Part.UNKNOWN in [item.part for item in over(steps, {}, {}, moved=("ev", "lookup")).differences]
+    assert ChangeKind.UNKNOWN in [item.part for item in over(steps, {}, {}, moved=("ev", "lookup")).differences]
     assert over({"a": "SELECT k, sum(v) AS n FROM ev GROUP BY k"}, {}, {}, moved=("ev",)).same
 
 

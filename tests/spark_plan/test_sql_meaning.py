@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flareiac_spark.sql.change_kinds import Part
+from flareiac_spark.sql.change_kinds import ChangeKind
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.facts import changed_state as measurements
 
@@ -236,7 +236,7 @@ def told(found: Meaning) -> str:
     for item in found.differences:
         same = {True: " [same type]", False: " [other type]", None: ""}[item.same_type]
         detail = f" ({item.detail})" if item.detail else ""
-        where = f" in {item.step}" if item.part is Part.INPUT_OF_STATE and item.step != "s" else ""
+        where = f" in {item.step}" if item.part is ChangeKind.INPUT_OF_STATE and item.step != "s" else ""
         texts.append(re.sub(" +", " ", f"{item.part}{where}: {item.old} -> {item.new}{detail}{same}").replace(": ->", ": ->").strip())
     return "; ".join(texts)
 
@@ -325,7 +325,7 @@ def test_steps_that_do_not_feed_the_output_do_not_count() -> None:
 def test_what_can_not_be_read_is_unknown_unless_its_words_are_the_same() -> None:
     odd = "SELECT a >>> b.c AS x FROM t GROUP BY x"
     found = compare(odd, odd.replace("b.c", "b.d"))
-    assert [(item.part, item.step) for item in found.differences] == [(Part.UNKNOWN, "s")]
+    assert [(item.part, item.step) for item in found.differences] == [(ChangeKind.UNKNOWN, "s")]
     assert found.stateful_after is None
     assert compare(odd, "select  a >>> b.c AS x -- why\nFROM t GROUP BY x").same
 
@@ -343,7 +343,7 @@ def test_equal_texts_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_step_that_is_read_very_often_is_unknown_and_not_slow() -> None:
     steps = {"s0": "SELECT n FROM t"} | {f"s{i}": f"SELECT a.n FROM s{i - 1} a JOIN s{i - 1} b ON a.n = b.n" for i in range(1, 40)}
     other = {**steps, "s0": "SELECT m AS n FROM t"}
-    assert [item.part for item in compare(steps, other).differences] == [Part.UNKNOWN]
+    assert [item.part for item in compare(steps, other).differences] == [ChangeKind.UNKNOWN]
 
 
 # Laws
@@ -454,7 +454,7 @@ def test_deeply_nested_sql_is_no_error(sql: str) -> None:
 # What Spark was measured to do
 
 RAW = {"k": "string", "m": "string", "n": "long", "q": "long", "i": "int", "d": "double", "at": "timestamptz", "sent": "timestamptz"}
-ABOVE_STATE = {Part.PROJECTION, Part.FILTER, Part.ORDER, Part.LIMIT}
+ABOVE_STATE = {ChangeKind.PROJECTION, ChangeKind.FILTER, ChangeKind.ORDER, ChangeKind.LIMIT}
 
 
 def measured(side: measurements.Query) -> Query:
@@ -479,7 +479,7 @@ def test_what_spark_refuses_or_mixes_is_never_told_as_harmless(change: measureme
     within_watermark = change.before.unique_within or change.after.unique_within
     if not within_watermark and (change.outcome.startswith("!") or change.right is not None):
         assert state or change.before.sql == change.after.sql or _stateless(change)
-    assert not any(item.part is Part.UNKNOWN for item in found)
+    assert not any(item.part is ChangeKind.UNKNOWN for item in found)
 
 
 def _stateless(change: measurements.Row) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from flareiac_spark.sql.change_kinds import Part
+from flareiac_spark.sql.change_kinds import ChangeKind
 from flareiac_spark.sql.compare import Query, compare_queries
 
 EV = {"id": "long", "k": "string", "k2": "string", "tx": "string", "v": "long", "v2": "long", "ts": "timestamptz",
@@ -124,7 +124,7 @@ def test_code_minds_the_case_of_a_column_and_a_table_does_not() -> None:
 
     for exact in (False, True):
         found = compare_queries(named("SELECT v AS A FROM ev", exact=exact), named("SELECT v AS a FROM ev", exact=exact))
-        assert [(item.part, item.detail) for item in found.differences] == [(Part.PROJECTION, "the case of a name")] * exact
+        assert [(item.part, item.detail) for item in found.differences] == [(ChangeKind.PROJECTION, "the case of a name")] * exact
 
 
 def test_code_finds_a_column_without_an_alias_by_the_text_of_its_expression() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.sql.change_kinds import ABOVE_STATE, Part, placed
+from flareiac_spark.sql.change_kinds import ABOVE_STATE, ChangeKind, placed
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from tests.spark_plan.test_sql_names import EV, LOOKUP
 
@@ -80,8 +80,8 @@ def test_above_the_state_it_is_said_to_be_there(name: str) -> None:
     assert found.differences
 
 
-@pytest.mark.parametrize("part", Part)
-def test_every_part_has_one_place_below_the_state(part: Part) -> None:
+@pytest.mark.parametrize("part", ChangeKind)
+def test_every_part_has_one_place_below_the_state(part: ChangeKind) -> None:
     below = placed(part, feeds_state=True)
     assert below not in ABOVE_STATE
     assert placed(below, feeds_state=True) is below
@@ -91,5 +91,5 @@ def test_every_part_has_one_place_below_the_state(part: Part) -> None:
 def test_a_hint_about_a_join_changes_no_row_wherever_it_stands() -> None:
     sql = "SELECT /*+ @(lookup) */ ev.k, count(*) AS n FROM ev JOIN lookup ON ev.k = lookup.k GROUP BY ev.k"
     found = compare({"out": sql.replace("@", "BROADCAST")}, {"out": sql.replace("@", "MERGE")})
-    assert [item.part for item in found.differences] == [Part.HINT]
+    assert [item.part for item in found.differences] == [ChangeKind.HINT]
     assert compare({"out": sql.replace("@", "BROADCAST")}, {"out": sql.replace("@", "broadcast")}).same

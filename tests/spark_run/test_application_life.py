@@ -15,7 +15,7 @@ from flareiac_spark.application import Launch, ensure_running, is_alive, livenes
 from flareiac_spark.application.launch import _spawn
 from flareiac_spark.application.liveness import Liveness
 from flareiac_spark.control import ControlDirectory, ProcessIdentity, Status, is_running, moment
-from flareiac_spark.control.lease import Standing
+from flareiac_spark.control.lease import LeaseState
 
 Lake = Any
 """The fixtures' own type; conftest files cannot be imported under this import mode."""
@@ -118,7 +118,7 @@ def test_a_driver_paused_beyond_its_lease_gives_way_and_what_it_left_is_exact(ow
     lake.until_rows("numbers", 2)
     os.kill(driver.pid, signal.SIGSTOP)
     try:
-        lake.wait(lambda _status: lake.control.read_lease().standing(moment()) is Standing.FREE)
+        lake.wait(lambda _status: lake.control.read_lease().standing(moment()) is LeaseState.FREE)
         assert liveness(lake.control.read_status()) is Liveness.UNKNOWN
         _spawn(lake.control, lake.launch)
         lake.wait(lambda status: status.application.id != first and status.application.phase == "running")

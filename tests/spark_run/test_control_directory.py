@@ -18,7 +18,7 @@ from flareiac_spark.control import (
     ControlError,
     Desired,
     DesiredJob,
-    ErrorHeart,
+    ErrorSummary,
     FilesSource,
     JobSpec,
     JobStatus,
@@ -37,7 +37,7 @@ from flareiac_spark.control import (
     job_spec_to_json,
     this_process,
 )
-from flareiac_spark.control.lease import Standing
+from flareiac_spark.control.lease import LeaseState
 from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ApplicationStatus
 
@@ -162,7 +162,7 @@ def test_status_comes_back_as_written(control: ControlDirectory) -> None:
         application=ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="s"),
         heartbeat=1.5,
         observed_revision=3,
-        jobs={"job.a": JobStatus(phase="failed", digest="d", last_error=ErrorHeart(error_class="X", message="m", permanent=True))},
+        jobs={"job.a": JobStatus(phase="failed", digest="d", last_error=ErrorSummary(error_class="X", message="m", permanent=True))},
     )
     control.write_status(status)
     assert control.read_status() == status
@@ -230,7 +230,7 @@ class TestLease:
         assert mine is not None
         container = replace(mine, place=replace(before, namespace="pid:[1]"))
         copied = replace(mine, renewed=booted_at() + 10)
-        assert [item.standing(at(101)) for item in (mine, container, copied)] == [Standing.FREE, Standing.UNCLEAR, Standing.UNCLEAR]
+        assert [item.standing(at(101)) for item in (mine, container, copied)] == [LeaseState.FREE, LeaseState.UNCLEAR, LeaseState.UNCLEAR]
         assert control.take_lease("b", this_process(), now=at(101), seconds=10) is not None
 
     def test_of_a_container_with_the_name_of_this_host_is_watched(self, control: ControlDirectory) -> None:
@@ -239,8 +239,8 @@ class TestLease:
         mine = control.take_lease("a", gone, now=at(100), seconds=1000)
         assert mine is not None
         assert mine.place is not None
-        assert mine.standing(at(101)) is Standing.FREE
-        assert replace(mine, place=replace(mine.place, namespace="pid:[1]")).standing(at(101)) is Standing.UNCLEAR
+        assert mine.standing(at(101)) is LeaseState.FREE
+        assert replace(mine, place=replace(mine.place, namespace="pid:[1]")).standing(at(101)) is LeaseState.UNCLEAR
 
     def test_released_is_free(self, control: ControlDirectory) -> None:
         mine = control.take_lease("a", this_process(), now=at(100), seconds=1000)

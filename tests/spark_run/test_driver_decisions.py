@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_spark.application.exit_reason import last_words
+from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, launch_conf
 from flareiac_spark.control import ApplicationSettings, DesiredJob, JobStatus, Restart
 from flareiac_spark.driver.column_types import quote, spark_type
 from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.restart_policy import Budget
+from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import Link, choose
 from flareiac_spark.driver.spark_session import spark_conf
 from flareiac_spark.engine.canonical import RESERVED_CONF
@@ -81,7 +81,7 @@ def test_acting_leads_to_rest(digests: tuple[str, str], stopped: bool, phase: st
 
 
 def test_the_budget_backs_off_and_ends_and_is_restored_by_time() -> None:
-    budget = Budget(Restart(max_failures=2, within_ms=60_000, backoff_ms=1_000))
+    budget = RestartPolicy(Restart(max_failures=2, within_ms=60_000, backoff_ms=1_000))
     assert budget.after_failure(0) == 1
     assert budget.after_failure(10) == 2
     assert budget.after_failure(20) is None
@@ -272,7 +272,7 @@ def test_what_no_second_start_mends_is_permanent(condition: str | None, message:
     ],
 )
 def test_the_last_words_of_a_driver(output: str, heart: str) -> None:
-    assert last_words(output).splitlines()[0] == heart
+    assert exit_reason(output).splitlines()[0] == heart
 
 
 def test_jvm_options_with_spaces_stay_one() -> None:

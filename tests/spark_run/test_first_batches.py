@@ -12,6 +12,8 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
 from flareiac_spark.control import ApplicationStatus, DesiredJob, ErrorHeart, JobStatus, QueryStatus, Status, moment, this_process
+from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Outcome, Project, Recorded, Steer
+from flareiac_spark.control import ApplicationStatus, DesiredJob, ErrorSummary, JobStatus, QueryStatus, Status, moment, this_process
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
 
@@ -35,7 +37,7 @@ ATTRIBUTES: dict[str, Any] = {
 }
 AT_WORK = QueryStatus(output="t", id="q", run_id="r", running_seconds=5.0)
 WAITING = replace(AT_WORK, running_seconds=None)
-FAILURE = ErrorHeart(error_class="X", message="y", permanent=False)
+FAILURE = ErrorSummary(error_class="X", message="y", permanent=False)
 
 
 def started(root: Path, job: JobStatus) -> Outcome:

@@ -24,7 +24,7 @@ from flareiac_spark.control import (
 )
 from flareiac_spark.driver.application import Application
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.operations import Workshop, serve
+from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.source_start_times import start_times
 from flareiac_spark.engine.application import read_desired
@@ -176,7 +176,7 @@ def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path)
     """A query that starts there would read everything again."""
     folder = tmp_path / "a" / "g0001"
     work = Finish(spec=job_spec_to_json(spec(folder)), checkpoint=str(folder), batch=3)
-    shop = Workshop(new_session=lambda: pytest.fail("a query was started"), checkpoints=Checkpoints(), log=logging.getLogger("x"))
+    shop = OperationContext(new_session=lambda: pytest.fail("a query was started"), checkpoints=Checkpoints(), log=logging.getLogger("x"))
     with pytest.raises(Refusal, match="has no batch 3"):
         serve(Operation(id="finish-1", work=work), shop)
 

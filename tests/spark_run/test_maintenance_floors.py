@@ -16,10 +16,10 @@ from flareiac.sdk.maintenance import (
     RewriteManifests,
     Work,
 )
-from flareiac_spark.checkpoint_files.query_positions import read_stand
+from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import batches
 from flareiac_spark.generation.snapshot_holds import holds
-from flareiac_spark.observation.job import KEY, Facts, encode
+from flareiac_spark.observation.job import KEY, JobFacts, encode
 from tests.spark_plan.declared import LAKE, loaded
 from tests.spark_run.maintained import Kept
 
@@ -73,9 +73,9 @@ def floor(lake: Lake, name: str, found: Sequence[Hold]) -> int:
 
 
 def job_holds(root: Path, hcl: str, query: str, folder: Path) -> tuple[Hold, ...]:
-    project, stand = loaded(LAKE + hcl, root), read_stand(folder)
+    project, stand = loaded(LAKE + hcl, root), read_positions(folder)
     assert stand is not None
-    facts = Facts(stands={query: stand})
+    facts = JobFacts(stands={query: stand})
     return holds("job.x", project.attributes(), project.references(), {KEY: encode(facts)})
 
 
@@ -190,7 +190,7 @@ def test_streams_that_append_and_merge_stay_exact_beside_maintenance(own_lake: L
         for table, uuid in (("numbers", appended), ("latest", merged)):
             maintain(lake, table, uuid, COMPACT, f"c{turn}")
             maintain(lake, table, uuid, RewriteManifests(), f"m{turn}")
-            stand = read_stand(Path(lake.root / "checkpoints" / table / "g0001"))
+            stand = read_positions(Path(lake.root / "checkpoints" / table / "g0001"))
             older_than = min(int(time.time() * 1000), (stand.begun_ms if stand else None) or EVERYTHING)
             maintain(lake, table, uuid, ExpireSnapshots(older_than_ms=older_than, retain_last=1), f"e{turn}")
             maintain(lake, table, uuid, RemoveOrphans(older_than_ms=int(time.time() * 1000) - 25 * 3_600_000), f"o{turn}")

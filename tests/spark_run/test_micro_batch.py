@@ -18,7 +18,7 @@ from flareiac_spark.driver import batch_write, commit_marks, kill_points, merge_
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.inputs import open_input
-from flareiac_spark.driver.root_cause import heart_of
+from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, new_session, start_spark
 from flareiac_spark.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
@@ -111,7 +111,7 @@ class Workshop(Lake):
     def failure(self, spec: dict[str, Any]) -> tuple[str, str]:
         with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, its heart is compared
             self.run(spec)
-        heart = heart_of(caught.value)
+        heart = root_cause_of(caught.value)
         return heart.error_class, heart.message
 
 
@@ -516,7 +516,7 @@ def test_a_foreign_commit_in_between_is_worth_another_try(lake: Workshop, monkey
     monkeypatch.setattr(batch_write, "write", overtaken)
     with pytest.raises(CommitFailed) as caught:
         lake.run(spec)
-    assert not heart_of(caught.value).permanent
+    assert not root_cause_of(caught.value).permanent
     lake.run(spec)
     assert lake.rows("kept") == [(1, 2, "b"), (2, 1, "a"), (3, 1, "b")]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from flareiac_spark.application import is_alive, run_operation
-from flareiac_spark.control import ErrorHeart, Operation
+from flareiac_spark.control import ErrorSummary, Operation
 
 pytestmark = pytest.mark.jvm
 
@@ -196,7 +196,7 @@ def test_bad_code_fails_its_job_at_once_and_nothing_else(running: Lake, name: st
     spec = job(lake, f"bad_{name}", code, lake.table(f"bad_{name}", *FLIGHTS))
     lake.put(spec)
     status = lake.until_phase(spec["address"], "failed")
-    heart: ErrorHeart | None = status.last_error
+    heart: ErrorSummary | None = status.last_error
     assert heart is not None
     assert (heart.permanent, status.failures) == (True, 1), heart
     assert heart.error_class.startswith(error_class), heart

@@ -29,7 +29,7 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.generation import operation_client, switch_generation
-from flareiac_spark.generation.switch_generation import is_renewed, old_spec, refusals, renew
+from flareiac_spark.generation.switch_generation import GenerationSwitch, begins_generation, old_spec, refusals
 from tests.spark_plan.checkpoint_sample import QUERY, sample, table
 from tests.spark_plan.declared import LAKE, Loaded, loaded
 
@@ -134,8 +134,8 @@ class Setting:
         assert request.planned is not None
         return spec_of("job.x", request.planned, request.references, self.applications.project)
 
-    def renew(self) -> switch_generation.Renewed:
-        return renew(self.request, old_spec(self.request, self.applications), self.new(), self.applications)
+    def renew(self) -> GenerationSwitch:
+        return switch_generation.switch_generation(self.request, old_spec(self.request, self.applications), self.new(), self.applications)
 
     def folder(self, generation: int, output: str = "orders") -> Path:
         return self.root / ".flareiac" / "checkpoints" / "default" / "x" / output / f"g{generation:04d}"
@@ -177,7 +177,7 @@ def read(folder: Path, log: str) -> list[int]:
 def test_without_a_batch_in_flight_nobody_is_asked(tmp_path: Path, driver: Driver) -> None:
     case = setting(tmp_path, driver, FILES)
     sample(case.folder(1))
-    assert is_renewed(case.request)
+    assert begins_generation(case.request)
     assert refusals(case.request, case.applications) == ()
     assert case.renew().messages == ("generation 2 goes on after batch 3",)
     assert (read(case.folder(2), "offsets"), driver.asked) == ([0, 1, 2, 3], [])
@@ -282,7 +282,7 @@ def test_a_table_that_was_emptied_for_nothing_is_not_forgotten(tmp_path: Path, d
     again = setting(tmp_path, driver, FILES, rebuild, start="earliest")
     sample(again.folder(1))
     with monkeypatch.context() as patched:
-        patched.setattr(switch_generation, "seed", lambda *_given: (_ for _ in ()).throw(Failure()))
+        patched.setattr(switch_generation, "prepare", lambda *_given: (_ for _ in ()).throw(Failure()))
         with pytest.raises(Failure):
             again.renew()
     carried = setting(tmp_path, driver, FILES, rebuild)
@@ -366,7 +366,7 @@ def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path
     """Its generation is not the first: another query ran in an older one, and reading all again must be asked for."""
     case = setting(tmp_path, driver, FILES)
     request = replace(case.request, recorded=None)
-    assert is_renewed(request)
+    assert begins_generation(request)
     assert refusals(request, case.applications) == ()
     sample(case.folder(1))
     assert [item.code for item in refusals(request, case.applications)] == ["FIK081"]
@@ -379,7 +379,8 @@ def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path,
     case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
     sample(case.folder(1), ("table",), committed=2)
     request = replace(case.request, recorded=None)
-    assert renew(request, None, case.new(), case.applications).messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
+    switched = switch_generation.switch_generation(request, None, case.new(), case.applications)
+    assert switched.messages == ("generation 2 starts from 2026-06-01T00:00:00Z",)
     assert driver.asked == []
 
 

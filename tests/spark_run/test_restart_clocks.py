@@ -18,7 +18,7 @@ from flareiac_spark.application.liveness import Liveness
 from flareiac_spark.control import ControlDirectory, Moment, Restart, Status, moment, this_process
 from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.driver import leadership, logs
-from flareiac_spark.driver.restart_policy import Budget
+from flareiac_spark.driver.restart_policy import RestartPolicy
 
 NOW = Moment(wall=1_700_000_000.0, uptime=5_000.0)
 HOUR = 3_600.0
@@ -146,7 +146,7 @@ def test_a_driver_without_a_place_for_its_files_says_so(tmp_path: Path) -> None:
 
 
 def test_the_budget_takes_other_rules_while_it_counts() -> None:
-    budget = Budget(Restart(max_failures=1, within_ms=60_000, backoff_ms=1_000))
+    budget = RestartPolicy(Restart(max_failures=1, within_ms=60_000, backoff_ms=1_000))
     assert budget.after_failure(0) == 1
     budget.revise(Restart(max_failures=3, within_ms=60_000, backoff_ms=5_000))
     assert budget.after_failure(1) == 10

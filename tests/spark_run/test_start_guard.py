@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import DesiredJob, ErrorHeart, JobStatus, QueryStatus
+from flareiac_spark.control import DesiredJob, ErrorSummary, JobStatus, QueryStatus
 from flareiac_spark.driver import job_runner
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.job_runner import JobRunner, Surroundings
+from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.stream_run import Ready
 
 
@@ -47,7 +47,7 @@ class World:
 
     def run(self, queries: dict[str, str] | None = None, seen: dict[str, str] | None = None) -> JobStatus:
         """The last status of the job: the runner's own thread is not used."""
-        around = Surroundings(new_session=lambda: None, checkpoints=Checkpoints(), graceful_seconds=lambda: 0.0, changed=lambda: None)
+        around = JobContext(new_session=lambda: None, checkpoints=Checkpoints(), graceful_seconds=lambda: 0.0, changed=lambda: None)
         job = DesiredJob(digest="d", spec=self.spec(), queries=queries or {})
         self.runner = JobRunner("job.copy", job, around, logging.getLogger("test"), queries=seen)
         self.runner.run()
@@ -67,7 +67,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(tmp_path, monkeypatch)
 
 
-def error_of(status: JobStatus) -> ErrorHeart:
+def error_of(status: JobStatus) -> ErrorSummary:
     assert status.last_error is not None
     return status.last_error
 

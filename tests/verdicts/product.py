@@ -11,7 +11,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted
 from flareiac_spark.change.diff import changes
-from flareiac_spark.observation.job import Facts
+from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sql.relations import columns_read
 from tests.spark_plan.declared import LAKE, loaded, running
 from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED
@@ -56,11 +56,11 @@ def told(judged: Judged) -> tuple[str, ...]:
     return tuple(f"{type(change).__name__}: {change.text}" for change in changes(old, new, _facts(pair.output, judged.operators)))
 
 
-def _facts(output: str, operators: tuple[str, ...]) -> Facts:
+def _facts(output: str, operators: tuple[str, ...]) -> JobFacts:
     if output == "batch":
-        return Facts(state="running")
+        return JobFacts(state="running")
     facts = running(operators=operators)
-    return Facts(state=facts.state, checkpoints={"out": facts.checkpoints["orders"]})
+    return JobFacts(state=facts.state, checkpoints={"out": facts.checkpoints["orders"]})
 
 
 def _attributes(version: Version, judged: Judged) -> Attributes:

@@ -15,7 +15,7 @@ _TELLING = (
 _USELESS = ("JAVA_GATEWAY_EXITED", "Java gateway process exited")
 
 
-def last_words(output: str) -> str:
+def exit_reason(output: str) -> str:
     """One or a few lines that tell best why the process ended."""
     output = output.replace("initialization of VM\n", "initialization of VM: ")
     lines = [line.strip() for line in output.splitlines() if line.strip()]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import errors
-from flareiac_spark.application.exit_reason import last_words
+from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
 from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
 from flareiac_spark.control.processes import start_of
@@ -133,7 +133,7 @@ def _wait_until_ready(
 
 def _why(control: ControlDirectory, status: Status | None, process: ProcessIdentity | None) -> str:
     said = read_output(control)
-    heart = last_words(said)
+    heart = exit_reason(said)
     own = status is not None and process is not None and status.application.pid == process.pid
     reason = status.application.reason if status is not None and own else ""
     return heart if heart != "It said nothing." or not reason else reason

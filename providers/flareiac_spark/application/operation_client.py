@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import errors
-from flareiac_spark.application.exit_reason import last_words
+from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import read_output
 from flareiac_spark.application.liveness import Liveness, driver_of, is_here, jvm_of, liveness
 from flareiac_spark.control import ControlDirectory, ControlError, Operation, Result, Status, is_running
@@ -91,4 +91,4 @@ def stop_application(control: ControlDirectory, *, timeout: float = 120.0, cance
 def _reason(control: ControlDirectory, status: Status | None) -> str:
     if status is not None and status.application.phase == "ended":
         return f"It ended: {status.application.reason}."
-    return f"Its process is gone. {last_words(read_output(control))}"
+    return f"Its process is gone. {exit_reason(read_output(control))}"

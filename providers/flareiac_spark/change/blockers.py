@@ -20,7 +20,7 @@ from flareiac_spark.definition.queries import declares_state, query_of
 from flareiac_spark.generation.generation_plan import carries_over, lines
 from flareiac_spark.generation.readable import start_again
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import KEY, Facts, OutputFacts
+from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts
 from flareiac_spark.start_from import CARRY_OVER
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
@@ -48,7 +48,7 @@ def is_accepted(address: str, mixed: Sequence[Mixed], desired: Attributes, recor
 
 
 def of_carry_over(
-    request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: Facts
+    request: PlanRequest, found: Sequence[JobChange], desired: Attributes, recorded: Attributes, facts: JobFacts
 ) -> list[Blocker]:
     """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in the tables."""
     so_far = {**desired, "generation": desired["generation"] - 1}
@@ -119,7 +119,7 @@ def new_generation(desired: Attributes, recorded: Attributes | None, references:
     return tuple(found)
 
 
-def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
     """The query that was recorded must still be the one on disk: an empty folder would read everything again."""
     recorded = request.recorded
     if recorded is None or (isinstance(request.observed, Present) and KEY not in request.observed.identity):
@@ -141,7 +141,7 @@ def lost_checkpoint(request: PlanRequest, desired: Attributes, facts: Facts) -> 
     return None
 
 
-def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+def moved_back(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
     """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows, whatever is in them now."""
     if isinstance(request.observed, Present) and KEY not in request.observed.identity:
         return None  # nobody looked where it stands
@@ -169,7 +169,7 @@ def moved_back(request: PlanRequest, desired: Attributes, facts: Facts) -> Block
     return None
 
 
-def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker | None:
+def misfit(desired: Attributes, facts: JobFacts, request: PlanRequest) -> Blocker | None:
     """A new job on a checkpoint that has been used must read the same sources."""
     for name, on_disk in sorted(facts.checkpoints.items()):
         declared = [item["source"] for item in desired["inputs"].values() if item["kind"] == "stream"]
@@ -193,7 +193,7 @@ def misfit(desired: Attributes, facts: Facts, request: PlanRequest) -> Blocker |
     return None
 
 
-def other_folder(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+def other_folder(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
     """The same declaration, whose folder is another one now: the project was copied or moved, or is reached by another path."""
     for name, on_disk in sorted(facts.checkpoints.items()):
         folder = _left_behind(desired, on_disk, request)
@@ -219,7 +219,7 @@ def _left_behind(desired: Attributes, on_disk: OutputFacts, request: PlanRequest
     return left_behind(folders, declared_paths(desired["inputs"], request.project))
 
 
-def unknown_state(request: PlanRequest, desired: Attributes, facts: Facts) -> Blocker | None:
+def unknown_state(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Blocker | None:
     """A new job on a checkpoint with state, made by a query that is not known here: whether it fits nobody can tell."""
     if facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
@@ -247,7 +247,7 @@ def unknown_state_token(address: str, desired: Attributes, held: dict[str, Outpu
     return token(address, [sorted(item.query_id for item in held.values()), desired["step_order"], desired["steps"], desired["outputs"]])
 
 
-def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> Blocker | None:
+def unrecorded(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> Blocker | None:
     """State that a definition made which an apply could not record: the recorded one says nothing of it."""
     was = request.recorded.identity.get("digest") if request.recorded else None
     if facts.digest in (None, was) or facts.query is None or not any(holds_state(recorded, item) for item in facts.checkpoints.values()):
@@ -286,7 +286,7 @@ def cut_off(request: PlanRequest, desired: Attributes, recorded: Attributes) -> 
     ]
 
 
-def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> list[Blocker]:
+def used_folders(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
     if request.recorded is not None and facts.digest not in (None, request.recorded.identity.get("digest")):
         return []  # an apply that was cut short has started it

@@ -10,7 +10,7 @@ from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
 from flareiac_spark.definition.canonical import POSITIONAL
 from flareiac_spark.definition.queries import identity_of, queries, query_of, source_of
-from flareiac_spark.observation.job import Facts
+from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import INPUT_SETTINGS, OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
 from flareiac_spark.sql.relations import streams_in_order
@@ -27,7 +27,7 @@ _LIVE_APPLICATION: Final = ("log_level", "idle_shutdown_ms", "graceful_stop_ms")
 SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
-def changes(recorded: Attributes, desired: Attributes, facts: Facts) -> tuple[JobChange, ...]:
+def changes(recorded: Attributes, desired: Attributes, facts: JobFacts) -> tuple[JobChange, ...]:
     """Every difference with its meaning. ``stopped`` is not among them: it is no part of the definition."""
     return tuple(_Comparison(recorded, desired, facts).all())
 
@@ -40,7 +40,7 @@ def is_fresh(recorded: Attributes, desired: Attributes) -> bool:
 
 
 class _Comparison:
-    def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
+    def __init__(self, old: Attributes, new: Attributes, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._compared: tuple[JobChange, ...] | None = None
         self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())

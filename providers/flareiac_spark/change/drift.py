@@ -8,12 +8,12 @@ from flareiac.sdk.results import Present
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.generation.generation_plan import foreign_writers
-from flareiac_spark.observation.job import ENDED, KEY, Facts
+from flareiac_spark.observation.job import ENDED, KEY, JobFacts
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
 
 
-def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:
+def running(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple[str, ...]:
     """What another start heals."""
     recorded = request.recorded
     assert recorded is not None, "only what is recorded can drift"
@@ -43,7 +43,7 @@ def running(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[st
     return tuple(found)
 
 
-def at_rest(request: PlanRequest, facts: Facts) -> bool:
+def at_rest(request: PlanRequest, facts: JobFacts) -> bool:
     """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what is there then."""
     if request.recorded is None or request.recorded.attributes["mode"] != "batch" or not looked_at(request):
         return False
@@ -60,7 +60,7 @@ def foreign(request: PlanRequest) -> tuple[str, ...]:
     return tuple(text for table in dict.fromkeys(tables) for text in foreign_writers(table, request.claims, request))
 
 
-def rolled_back(request: PlanRequest, facts: Facts) -> tuple[str, ...]:
+def rolled_back(request: PlanRequest, facts: JobFacts) -> tuple[str, ...]:
     """Batches that its queries have committed and that were set back in a table: no query writes them again."""
     recorded = request.recorded
     if recorded is None or not looked_at(request):
@@ -81,7 +81,7 @@ def rolled_back(request: PlanRequest, facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def pinned_otherwise(request: PlanRequest, facts: Facts, desired: Attributes) -> tuple[str, ...]:
+def pinned_otherwise(request: PlanRequest, facts: JobFacts, desired: Attributes) -> tuple[str, ...]:
     """Settings that were declared before, and that the checkpoint keeps at another value."""
     if request.recorded is None or not facts.started or not looked_at(request):
         return ()

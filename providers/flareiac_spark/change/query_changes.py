@@ -8,36 +8,36 @@ from flareiac.kernel.paths import Path
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.queries import declares_state, identity_of, queries, query_of, streams
-from flareiac_spark.observation.job import Facts, OutputFacts
-from flareiac_spark.sql.change_kinds import Difference, Part
+from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
 from flareiac_spark.sql.raw_parse import words
 
-_ON_STATE: Final[Mapping[Part, tuple[str, str]]] = {
-    Part.PROJECTION: ("change.above-aggregate",) * 2,
-    Part.FILTER: ("change.filter-after-state",) * 2,
-    Part.ORDER: ("change.above-aggregate",) * 2,
-    Part.FILTER_BEFORE_STATE: ("change.filter-before-state",) * 2,
-    Part.INPUT_OF_STATE: ("change.input-of-state",) * 2,
-    Part.GROUPING_KEYS: ("change.grouping-key-expression", "change.grouping-key-added"),
-    Part.AGGREGATE_ADDED: ("change.aggregate-added",) * 2,
-    Part.AGGREGATE_REMOVED: ("change.aggregate-removed",) * 2,
-    Part.AGGREGATE_CHANGED: ("change.sum-to-max", "change.aggregate-type"),
-    Part.AGGREGATE_ARGUMENT: ("change.aggregate-argument", "change.aggregate-type"),
-    Part.AGGREGATE_ORDER: ("change.aggregate-order", "change.aggregate-order-types"),
-    Part.WINDOW: ("change.window-size", "change.window-to-sliding"),
-    Part.JOIN_KEYS: ("change.join-key-equal-columns", "change.join-key-type"),
-    Part.JOIN_CONDITION: ("change.join-time-bound",) * 2,
-    Part.JOIN_COLUMNS: ("change.join-output-columns",) * 2,
-    Part.DEDUP: ("change.dedup-column-of-equal-type", "change.dedup-columns"),
-    Part.LIMIT: ("change.limit", "change.limit-removed"),
-    Part.STATE_ADDED: ("change.state-other-operator",) * 2,
-    Part.STATE_REMOVED: ("change.state-removed",) * 2,
+_ON_STATE: Final[Mapping[ChangeKind, tuple[str, str]]] = {
+    ChangeKind.PROJECTION: ("change.above-aggregate",) * 2,
+    ChangeKind.FILTER: ("change.filter-after-state",) * 2,
+    ChangeKind.ORDER: ("change.above-aggregate",) * 2,
+    ChangeKind.FILTER_BEFORE_STATE: ("change.filter-before-state",) * 2,
+    ChangeKind.INPUT_OF_STATE: ("change.input-of-state",) * 2,
+    ChangeKind.GROUPING_KEYS: ("change.grouping-key-expression", "change.grouping-key-added"),
+    ChangeKind.AGGREGATE_ADDED: ("change.aggregate-added",) * 2,
+    ChangeKind.AGGREGATE_REMOVED: ("change.aggregate-removed",) * 2,
+    ChangeKind.AGGREGATE_CHANGED: ("change.sum-to-max", "change.aggregate-type"),
+    ChangeKind.AGGREGATE_ARGUMENT: ("change.aggregate-argument", "change.aggregate-type"),
+    ChangeKind.AGGREGATE_ORDER: ("change.aggregate-order", "change.aggregate-order-types"),
+    ChangeKind.WINDOW: ("change.window-size", "change.window-to-sliding"),
+    ChangeKind.JOIN_KEYS: ("change.join-key-equal-columns", "change.join-key-type"),
+    ChangeKind.JOIN_CONDITION: ("change.join-time-bound",) * 2,
+    ChangeKind.JOIN_COLUMNS: ("change.join-output-columns",) * 2,
+    ChangeKind.DEDUP: ("change.dedup-column-of-equal-type", "change.dedup-columns"),
+    ChangeKind.LIMIT: ("change.limit", "change.limit-removed"),
+    ChangeKind.STATE_ADDED: ("change.state-other-operator",) * 2,
+    ChangeKind.STATE_REMOVED: ("change.state-removed",) * 2,
 }
 """The rule for each part where the state's types and shape stay the same, and where they do not."""
-_FINER: Final[Mapping[tuple[Part, str], tuple[str, str]]] = {
-    (Part.GROUPING_KEYS, "only their order"): ("change.grouping-key-order", "change.grouping-key-added"),
-    (Part.JOIN_COLUMNS, "only their order"): ("change.join-key-equal-columns", "change.join-output-columns"),
+_FINER: Final[Mapping[tuple[ChangeKind, str], tuple[str, str]]] = {
+    (ChangeKind.GROUPING_KEYS, "only their order"): ("change.grouping-key-order", "change.grouping-key-added"),
+    (ChangeKind.JOIN_COLUMNS, "only their order"): ("change.join-key-equal-columns", "change.join-output-columns"),
 }
 """The same for details of a part that Spark treats in their own way."""
 _JOINS: Final[Mapping[tuple[str, str], str]] = {
@@ -65,36 +65,36 @@ _CUT_OFF: Final = (
 )
 _REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
-_WITHOUT_STATE: Final = {Part.PROJECTION: "change.projection", Part.FILTER: "change.filter", Part.LIMIT: "change.limit"}
+_WITHOUT_STATE: Final = {ChangeKind.PROJECTION: "change.projection", ChangeKind.FILTER: "change.filter", ChangeKind.LIMIT: "change.limit"}
 _HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
-_WORDS: Final[Mapping[Part, str]] = {
-    Part.SOURCES: "what it reads",
-    Part.PROJECTION: "the columns",
-    Part.FILTER: "a filter",
-    Part.FILTER_BEFORE_STATE: "a filter before the state",
-    Part.GROUPING_KEYS: "the grouping keys",
-    Part.AGGREGATE_ADDED: "an aggregate more",
-    Part.AGGREGATE_REMOVED: "an aggregate less",
-    Part.AGGREGATE_CHANGED: "an aggregate",
-    Part.AGGREGATE_ARGUMENT: "what is aggregated",
-    Part.AGGREGATE_ORDER: "the order of the aggregates",
-    Part.WINDOW: "the window",
-    Part.JOIN_TYPE: "the kind of join",
-    Part.JOIN_KEYS: "the join's keys",
-    Part.JOIN_CONDITION: "the join's condition",
-    Part.JOIN_COLUMNS: "the columns that the join keeps",
-    Part.DEDUP: "what tells rows apart",
-    Part.LIMIT: "the limit",
-    Part.ORDER: "the order of rows",
-    Part.STATE_ADDED: "state that was not kept before",
-    Part.STATE_REMOVED: "state that is kept no more",
-    Part.INPUT_OF_STATE: "an expression before the state",
-    Part.HINT: "a hint",
-    Part.UNKNOWN: "the query",
+_WORDS: Final[Mapping[ChangeKind, str]] = {
+    ChangeKind.SOURCES: "what it reads",
+    ChangeKind.PROJECTION: "the columns",
+    ChangeKind.FILTER: "a filter",
+    ChangeKind.FILTER_BEFORE_STATE: "a filter before the state",
+    ChangeKind.GROUPING_KEYS: "the grouping keys",
+    ChangeKind.AGGREGATE_ADDED: "an aggregate more",
+    ChangeKind.AGGREGATE_REMOVED: "an aggregate less",
+    ChangeKind.AGGREGATE_CHANGED: "an aggregate",
+    ChangeKind.AGGREGATE_ARGUMENT: "what is aggregated",
+    ChangeKind.AGGREGATE_ORDER: "the order of the aggregates",
+    ChangeKind.WINDOW: "the window",
+    ChangeKind.JOIN_TYPE: "the kind of join",
+    ChangeKind.JOIN_KEYS: "the join's keys",
+    ChangeKind.JOIN_CONDITION: "the join's condition",
+    ChangeKind.JOIN_COLUMNS: "the columns that the join keeps",
+    ChangeKind.DEDUP: "what tells rows apart",
+    ChangeKind.LIMIT: "the limit",
+    ChangeKind.ORDER: "the order of rows",
+    ChangeKind.STATE_ADDED: "state that was not kept before",
+    ChangeKind.STATE_REMOVED: "state that is kept no more",
+    ChangeKind.INPUT_OF_STATE: "an expression before the state",
+    ChangeKind.HINT: "a hint",
+    ChangeKind.UNKNOWN: "the query",
 }
 
 
-def query_changes(old: Attributes, new: Attributes, facts: Facts) -> tuple[JobChange, ...]:
+def query_changes(old: Attributes, new: Attributes, facts: JobFacts) -> tuple[JobChange, ...]:
     """Every difference of the steps, once for all outputs that they feed."""
     found: dict[tuple[Path, str], JobChange] = {}
     comparison = _Steps(old, new, facts)
@@ -117,7 +117,7 @@ def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
 
 
 class _Steps:
-    def __init__(self, old: Attributes, new: Attributes, facts: Facts) -> None:
+    def __init__(self, old: Attributes, new: Attributes, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._told: set[str] = set()
 
@@ -177,14 +177,14 @@ class _Steps:
 
     def _brings_state(self, difference: Difference, meaning: Meaning) -> bool:
         """A query without state that gets some; where that cannot be told it counts."""
-        return difference.part is Part.STATE_ADDED or (difference.part is Part.UNKNOWN and meaning.stateful_after is not False)
+        return difference.part is ChangeKind.STATE_ADDED or (difference.part is ChangeKind.UNKNOWN and meaning.stateful_after is not False)
 
     def _above_state(self, difference: Difference, output: str) -> JobChange | None:
         """What is made of the state is right from the next batch on; what an output keeps of earlier batches is not."""
         mode, fact = self._new["outputs"][output]["mode"], _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in _REPLACES:
             return None
-        if difference.part is Part.LIMIT and difference.same_type is not None:
+        if difference.part is ChangeKind.LIMIT and difference.same_type is not None:
             return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
         return self._mixed(difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}")
 
@@ -199,18 +199,18 @@ class _Steps:
 
     def _on_state(self, difference: Difference) -> JobChange:
         match difference.part:
-            case Part.UNKNOWN:
+            case ChangeKind.UNKNOWN:
                 why = (
                     "The two versions cannot be compared here, so what is unknown counts as changed. The checkpoint holds state: Spark "
                     "refuses some changes and takes others in silence, going on from the old state"
                 )
                 return self._mixed(difference, why, known=False)
-            case Part.SOURCES:
+            case ChangeKind.SOURCES:
                 why = "What the state holds was made with rows of the old one; Spark goes on in silence"
                 return self._mixed(difference, why)
-            case Part.JOIN_TYPE:
+            case ChangeKind.JOIN_TYPE:
                 return self._join_type(difference)
-            case Part.HINT:
+            case ChangeKind.HINT:
                 return self._restarted(difference, _HINTED)
             case part:
                 same, other = (rule(name) for name in _FINER.get((part, difference.detail), _ON_STATE[part]))
@@ -252,7 +252,13 @@ class _Steps:
         if not why:
             part = difference.part
             known = _WITHOUT_STATE.get(part)
-            why = str(rule(known)) if known else _HINTED if part is Part.HINT else "the checkpoint holds no state that it could contradict"
+            why = (
+                str(rule(known))
+                if known
+                else _HINTED
+                if part is ChangeKind.HINT
+                else "the checkpoint holds no state that it could contradict"
+            )
         return Restarted(path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column)
 
     def _with_python(self) -> Iterator[JobChange]:
@@ -376,12 +382,12 @@ def _text(difference: Difference) -> str:
 
 
 def _undo(difference: Difference) -> str:
-    return f"write {difference.old} again" if difference.old and difference.part is not Part.UNKNOWN else "write the old SQL again"
+    return f"write {difference.old} again" if difference.old and difference.part is not ChangeKind.UNKNOWN else "write the old SQL again"
 
 
-def _side(attributes: Attributes, text: str, part: Part) -> object:
+def _side(attributes: Attributes, text: str, part: ChangeKind) -> object:
     """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is the whole text."""
-    if part is Part.UNKNOWN:
+    if part is ChangeKind.UNKNOWN:
         return queries(attributes)
     if len(attributes["inputs"]) < 2 and not any(sign in text for sign in ("…", "query(")):
         return [part, text]

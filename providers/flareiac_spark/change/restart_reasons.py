@@ -6,7 +6,7 @@ from flareiac_spark.change.changes import Mixed, Restarted
 from flareiac_spark.sql.change_kinds import ColumnChange
 
 
-def in_words(restarts: Sequence[Restarted | Mixed]) -> str:
+def restart_reason(restarts: Sequence[Restarted | Mixed]) -> str:
     """``step clean writes town instead of city; a filter of step clean changed``."""
     columns = [change.column for change in restarts if isinstance(change, Restarted) and change.column is not None]
     rest = dict.fromkeys(change.text for change in restarts if not (isinstance(change, Restarted) and change.column is not None))

@@ -11,7 +11,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.file_log import noted_files
 from flareiac_spark.checkpoint_files.generations import Generation, contents
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, batches, read_offsets, seeded
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, batches, preparation_note, read_offsets
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -64,7 +64,7 @@ def _folder(item: Generation, number: int, in_use: int, spare: bool) -> Attribut
 
 def _began(folder: Path) -> Mapping[str, Data] | None:
     try:
-        note = seeded(folder)
+        note = preparation_note(folder)
     except Damaged:
         return None
     return None if note is None else {name: note.get(name) for name in ("start_from", "query_id", "batch")}

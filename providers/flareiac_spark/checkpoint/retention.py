@@ -10,9 +10,9 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint.describe import size_of
-from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
-from flareiac_spark.checkpoint_files.reader import note_of, seeded
+from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import absolute_place
 
@@ -52,7 +52,7 @@ def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Projec
 
 def _stood_on(items: Sequence[Generation]) -> dict[Path, Path]:
     """Folders after which one goes on that was prepared and has not begun: where it begins is known from them alone."""
-    notes = {item.folder: seeded(item.folder) for item in items if item.standing is Standing.PREPARED}
+    notes = {item.folder: preparation_note(item.folder) for item in items if item.standing is FolderState.PREPARED}
     return {Path(after): folder for folder, note in notes.items() if isinstance(after := (note or {}).get("after"), str)}
 
 

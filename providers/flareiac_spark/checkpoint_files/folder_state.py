@@ -3,10 +3,10 @@
 from enum import StrEnum
 from pathlib import Path
 
-from flareiac_spark.checkpoint_files.reader import is_begun, seeded
+from flareiac_spark.checkpoint_files.reader import is_begun, preparation_note
 
 
-class Standing(StrEnum):
+class FolderState(StrEnum):
     """What the folder of a generation is."""
 
     ABSENT = "absent"
@@ -17,13 +17,13 @@ class Standing(StrEnum):
     """Nobody says what it is."""
 
 
-def standing(folder: Path, by: str | None = None) -> Standing:
+def folder_state(folder: Path, by: str | None = None) -> FolderState:
     """``by`` None: whoever prepared it. Raises ``Damaged``."""
     if is_begun(folder):
-        return Standing.USED
+        return FolderState.USED
     if not folder.exists():
-        return Standing.ABSENT
-    note = seeded(folder)
+        return FolderState.ABSENT
+    note = preparation_note(folder)
     if note is not None and by in (None, note.get("by")):
-        return Standing.PREPARED
-    return Standing.UNKNOWN
+        return FolderState.PREPARED
+    return FolderState.UNKNOWN

@@ -8,7 +8,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, TooNew, is_begun, read_checkpoint
 
@@ -25,7 +25,7 @@ class Generation:
     output: str
     number: int
     folder: Path
-    standing: Standing
+    standing: FolderState
     found: CheckpointOnDisk | None = None
     damage: Damaged | None = None
 
@@ -40,7 +40,7 @@ class Contents:
     @property
     def used(self) -> bool:
         """Whether any query has ever run here."""
-        return any(item.standing is Standing.USED for item in self.generations)
+        return any(item.standing is FolderState.USED for item in self.generations)
 
 
 def contents(location: Path) -> Contents | None:
@@ -78,10 +78,10 @@ def _refuse_half_a_copy(location: Path) -> None:
 
 def _generation(output: str, number: int, folder: Path) -> Generation:
     try:
-        state = standing(folder)
-        found = read_checkpoint(folder) if state is Standing.USED else None
+        state = folder_state(folder)
+        found = read_checkpoint(folder) if state is FolderState.USED else None
     except Damaged as trouble:
-        return Generation(output=output, number=number, folder=folder, standing=Standing.USED, damage=trouble)
+        return Generation(output=output, number=number, folder=folder, standing=FolderState.USED, damage=trouble)
     return Generation(output=output, number=number, folder=folder, standing=state, found=found)
 
 

@@ -17,7 +17,7 @@ _ATTEMPTS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stand:
+class QueryPositions:
     """Snapshot ids by a source's position in Spark's offsets, None for what is no table.
 
     ``first`` is where the query began, ``reached`` where its last committed batch ended, ``ahead`` where the batch in flight ends.
@@ -35,7 +35,7 @@ class Stand:
     times: Mapping[str, int | None] = field(default_factory=dict)
 
 
-def read_stand(folder: Path) -> Stand | None:
+def read_positions(folder: Path) -> QueryPositions | None:
     """None if there is nothing yet. Raises ``Damaged``."""
     for _attempt in range(_ATTEMPTS):
         before = _newest(folder)
@@ -50,21 +50,21 @@ def read_stand(folder: Path) -> Stand | None:
     raise damage
 
 
-def decode(data: Mapping[str, Any]) -> Stand:
+def decode(data: Mapping[str, Any]) -> QueryPositions:
     """The inverse of ``dataclasses.asdict``."""
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    return Stand(**fields)
+    return QueryPositions(**fields)
 
 
 def _newest(folder: Path) -> tuple[int | None, int | None]:
     return max(batches(folder, "offsets"), default=None), max(batches(folder, "commits"), default=None)
 
 
-def _read(folder: Path, started: int | None, committed: int | None) -> Stand:
+def _read(folder: Path, started: int | None, committed: int | None) -> QueryPositions:
     in_flight = started if started != committed else None
     ahead = read_offsets(folder, in_flight) if in_flight is not None else None
     reached = read_offsets(folder, committed) if committed is not None else None
-    return Stand(
+    return QueryPositions(
         first=_first(folder / "sources"),
         reached=_snapshots(reached.positions) if reached is not None else (),
         ahead=_snapshots(ahead.positions) if ahead is not None else (),

@@ -185,11 +185,11 @@ def _stand(folder: Path) -> object:
 def _refuse_half_a_copy(folder: Path) -> None:
     """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the same."""
     found = next((log for log in ("offsets", "commits") if _newest(folder / log) is not None), None)
-    if found is not None and seeded(folder) is None:
+    if found is not None and preparation_note(folder) is None:
         raise Damaged(folder / "metadata", f"it is not there, and {found} are: half of a checkpoint was copied or deleted")
 
 
-def seeded(folder: Path) -> Mapping[str, Any] | None:
+def preparation_note(folder: Path) -> Mapping[str, Any] | None:
     """What is noted beside a generation that was prepared and not begun by a query; None where nothing is. Raises ``Damaged``."""
     note = note_of(folder)
     if not note.exists():

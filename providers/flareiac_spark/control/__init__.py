@@ -43,7 +43,7 @@ from flareiac_spark.control.spec import (
     job_spec_from_json,
     job_spec_to_json,
 )
-from flareiac_spark.control.status import ApplicationStatus, ErrorHeart, JobStatus, OutputResult, QueryStatus, RunResult, Status
+from flareiac_spark.control.status import ApplicationStatus, ErrorSummary, JobStatus, OutputResult, QueryStatus, RunResult, Status
 
 __all__ = [
     "Analysed",
@@ -54,7 +54,7 @@ __all__ = [
     "Dedup",
     "Desired",
     "DesiredJob",
-    "ErrorHeart",
+    "ErrorSummary",
     "FilesInput",
     "FilesSource",
     "Finding",

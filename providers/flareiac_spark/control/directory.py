@@ -13,7 +13,7 @@ from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac_spark.control.atomic_files import locked, read_json, write_json
 from flareiac_spark.control.desired import Desired
 from flareiac_spark.control.errors import ControlError, Trouble
-from flareiac_spark.control.lease import Lease, Standing
+from flareiac_spark.control.lease import Lease, LeaseState
 from flareiac_spark.control.operations import Operation, Result
 from flareiac_spark.control.processes import Moment, ProcessIdentity
 from flareiac_spark.control.status import Status
@@ -163,7 +163,7 @@ class ControlDirectory:
         self.prepare()
         with locked(self.path / ".lease.lock"):
             current = self.read_lease()
-            if current is not None and current.owner != owner and current != watched and current.standing(now) is not Standing.FREE:
+            if current is not None and current.owner != owner and current != watched and current.standing(now) is not LeaseState.FREE:
                 return None
             here = this_host()
             lease = Lease(

@@ -15,7 +15,7 @@ LEASE_SECONDS: Final = 30.0
 """The term of a driver's lease, which its heartbeat renews every few seconds."""
 
 
-class Standing(StrEnum):
+class LeaseState(StrEnum):
     """What a lease is worth, as far as one look tells."""
 
     HELD = "held"
@@ -39,15 +39,15 @@ class Lease:
     renewed: float
     place: Host | None = None
 
-    def standing(self, now: Moment) -> Standing:
+    def standing(self, now: Moment) -> LeaseState:
         """Whether somebody else may take it: it was released, or its owner's process is gone or silent for its whole term."""
         if self.seconds <= 0:
-            return Standing.FREE
+            return LeaseState.FREE
         seen = sight(self.place or Host(name=self.host), self.renewed)
         if seen is not Sight.HERE:
-            return Standing.UNCLEAR if seen is Sight.ELSEWHERE else Standing.FREE
+            return LeaseState.UNCLEAR if seen is Sight.ELSEWHERE else LeaseState.FREE
         runs = is_running(ProcessIdentity(pid=self.pid, started=self.pid_started))
-        return Standing.HELD if runs and now.uptime - self.uptime < self.seconds else Standing.FREE
+        return LeaseState.HELD if runs and now.uptime - self.uptime < self.seconds else LeaseState.FREE
 
     def renew(self, now: Moment, seconds: float) -> "Lease":
         return replace(self, seconds=seconds, uptime=now.uptime, renewed=now.wall)

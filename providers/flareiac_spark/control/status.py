@@ -36,7 +36,7 @@ class ApplicationStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorHeart:
+class ErrorSummary:
     """``error_class`` is Spark's error condition (``UNRESOLVED_COLUMN.WITH_SUGGESTION``) or an exception's name."""
 
     error_class: str = field(metadata=named("class"))
@@ -97,7 +97,7 @@ class JobStatus:
     nonce: int = 0
     queries: tuple[QueryStatus, ...] = ()
     failures: int = 0
-    last_error: ErrorHeart | None = None
+    last_error: ErrorSummary | None = None
     since: float = 0.0
     result: RunResult | None = None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class StepGraph:
     """``reads``: step -> the inputs and steps that it reads itself, in the order of the steps."""
 
     inputs: Sequence[str]

@@ -4,7 +4,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
-from flareiac_spark.definition.streamed_tables import streamed
+from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.places import absolute_place
 
 _DATA = "data."
@@ -15,7 +15,7 @@ def warn(name: str, attributes: Attributes, project: Project, diagnostics: Diagn
     if attributes["mode"] == "batch" or attributes["checkpoint_location"] is None:
         return
     place = absolute_place(attributes["checkpoint_location"], project)
-    for table in dict.fromkeys(item.table for item in streamed(attributes) if item.table.startswith(_DATA)):
+    for table in dict.fromkeys(item.table for item in streamed_tables(attributes) if item.table.startswith(_DATA)):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,
             f"The job reads {table}. It continues after the snapshot that it read last, and cannot start again once that one has expired. "

@@ -9,7 +9,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.control.step_graph import Ways
+from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.sql.relations import columns_given, relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark.sql.unknown_columns import unknown_columns
@@ -177,7 +177,7 @@ def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> 
     if not attributes["foreach_batch"] or len(sources) < 2 or reads is None:
         return
     kinds = {name.lower(): item["kind"] for name, item in attributes["inputs"].items()}
-    ways = Ways(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
+    ways = StepGraph(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
     if not sources <= {*kinds, *reads} or ways.unstreamed(sources):
         return
     trunk = ways.trunk(sources)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from flareiac_spark.control import Analysed, ControlError, ErrorHeart, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
+from flareiac_spark.control import Analysed, ControlError, ErrorSummary, Finding, JobSpec, Operation, Output, Result, job_spec_from_json
 from flareiac_spark.driver import batch_write, micro_batch, sinks, temp_views
 from flareiac_spark.driver.inputs import empty_input
-from flareiac_spark.driver.root_cause import heart_of
+from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import set_conf
 
 
@@ -64,18 +64,18 @@ def _columns(session: Any, spec: JobSpec) -> dict[str, dict[str, str]]:
     return {output.name: dict(temp_views.view(session, output.source).dtypes) for output in spec.outputs}
 
 
-def _attempt(act: Any) -> ErrorHeart | None:
+def _attempt(act: Any) -> ErrorSummary | None:
     try:
         act()
     except Exception as failure:  # noqa: BLE001 - whatever Spark says of a job is a finding
-        return heart_of(failure)
+        return root_cause_of(failure)
     return None
 
 
-def _follows_from(heart: ErrorHeart, undefined: list[str]) -> bool:
+def _follows_from(heart: ErrorSummary, undefined: list[str]) -> bool:
     """A step that reads one that failed adds nothing."""
     return heart.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(f"`{name}`" in heart.message for name in undefined)
 
 
-def _finding(spec: JobSpec, step: str, heart: ErrorHeart) -> Finding:
+def _finding(spec: JobSpec, step: str, heart: ErrorSummary) -> Finding:
     return Finding(address=spec.address, step=step, message=heart.message, error_class=heart.error_class)

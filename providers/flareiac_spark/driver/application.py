@@ -32,14 +32,14 @@ from flareiac_spark.control.processes import start_of
 from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.driver import kill_points, logs, warm_start
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.job_runner import JobRunner, Surroundings
+from flareiac_spark.driver.job_runner import JobContext, JobRunner
 from flareiac_spark.driver.leadership import Leadership, take_lease
 from flareiac_spark.driver.maintenance import TableLocks
-from flareiac_spark.driver.operations import Workshop, serve
+from flareiac_spark.driver.operations import OperationContext, serve
 from flareiac_spark.driver.previous_jvm import wait_until_gone
 from flareiac_spark.driver.reconcile import Forget, Running, Start, Stop, decide
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import heart_of
+from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, Started, end_spark, new_session, set_catalogs, start_spark
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
@@ -61,7 +61,7 @@ class Application:
         self._runners: dict[str, JobRunner] = {}
         self._finished: dict[str, JobStatus] = {}
         self._queries: dict[str, Mapping[str, str]] = {}
-        self._ahead: dict[str, warm_start.Preparation] = {}
+        self._ahead: dict[str, warm_start.WarmStart] = {}
         self._operations: dict[str, concurrent.futures.Future[None]] = {}
         self._unwritten: dict[str, Result] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="operation")
@@ -107,7 +107,7 @@ class Application:
             reason = self._reconcile(started, leadership)
             code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
         except Exception as failure:  # noqa: BLE001 - whatever ends the application, its queries are stopped and its last word is written
-            heart = heart_of(failure)
+            heart = root_cause_of(failure)
             reason = f"{heart.error_class}: {heart.message}"
             self._log.exception("the application failed")
         finally:
@@ -165,7 +165,7 @@ class Application:
 
     def _reconcile(self, started: Started, leadership: Leadership) -> str:
         """Until there is a reason to end; returns it."""
-        around = Surroundings(
+        around = JobContext(
             new_session=lambda: _new_session(started.session, self._settings.conf),
             checkpoints=self._checkpoints,
             graceful_seconds=lambda: self._settings.graceful_stop_ms / 1000,
@@ -227,7 +227,7 @@ class Application:
                 self._finished[address], self._queries[address] = runner.status, runner.queries
                 del self._runners[address]
 
-    def _act(self, around: Surroundings, started: Started) -> None:
+    def _act(self, around: JobContext, started: Started) -> None:
         wanted: Mapping[str, DesiredJob] = self._desired.jobs if self._desired is not None else {}
         running = {
             address: Running(digest=runner.job.digest, nonce=runner.job.nonce, stopping=runner.is_stopping)
@@ -264,7 +264,7 @@ class Application:
         if begun is not None:
             self._ahead[address] = begun
 
-    def _prepared(self, address: str, job: DesiredJob) -> warm_start.Preparation | None:
+    def _prepared(self, address: str, job: DesiredJob) -> warm_start.WarmStart | None:
         ahead = self._ahead.pop(address, None)
         return ahead if ahead is not None and ahead.fits(job, self._settings.conf) else None
 
@@ -294,7 +294,7 @@ class Application:
             operation = self._control.read_operation(name)
             if operation is None or self._control.read_result(name) is not None:
                 return None
-            workshop = Workshop(
+            workshop = OperationContext(
                 new_session=lambda: _new_session(session, self._settings.conf),
                 checkpoints=self._checkpoints,
                 log=self._log,
@@ -306,7 +306,7 @@ class Application:
             self._log.exception("the operation %s failed", name)
             if self._ending.is_set():
                 return Result(id=name, status="failed", error=UNANSWERED)  # it failed because Spark was ended under it
-            heart = heart_of(failure)
+            heart = root_cause_of(failure)
             return Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
 
     def _is_idle(self) -> bool:

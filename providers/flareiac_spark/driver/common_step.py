@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from flareiac_spark.control import Input, JobSpec, Output, Step, StreamInput
-from flareiac_spark.control.step_graph import Ways
+from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.driver import logical_plan, temp_views
 from flareiac_spark.driver.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trunk:
+class CommonStep:
     """``steps`` come after it, in order; ``inputs`` are what they read beside it."""
 
     name: str
@@ -23,14 +23,14 @@ class Trunk:
     inputs: tuple[Input, ...] = ()
 
 
-def trunk_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Trunk:
+def common_step_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> CommonStep:
     """The trunk of these outputs. The session has a view of each input and step. Raises ``Refusal``."""
     sources = {_spelled(spec, output.source) for output in outputs}
     if len(sources) == 1:
-        return Trunk(name=sources.pop())
+        return CommonStep(name=sources.pop())
     reads = {step.name: _reads(session, spec, step.name) for step in spec.steps}
     streams = [item.name for item in spec.inputs if isinstance(item, StreamInput)]
-    ways = Ways(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
+    ways = StepGraph(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
     name = _meeting(ways, sources)
     after = ways.after(name, sources)
     steps = tuple(step for step in spec.steps if step.name in after)
@@ -40,7 +40,7 @@ def trunk_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Trunk:
     wanted = set(after)
     for step in reversed(spec.steps):
         wanted |= set(reads[step.name]) - {name} if step.name in wanted else set()
-    return Trunk(
+    return CommonStep(
         name=name,
         steps=tuple(step for step in spec.steps if step.name in wanted),
         inputs=tuple(item for item in spec.inputs if item.name in wanted),
@@ -63,7 +63,7 @@ def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
     return found
 
 
-def _meeting(ways: Ways, sources: Collection[str]) -> str:
+def _meeting(ways: StepGraph, sources: Collection[str]) -> str:
     """The last name on every way from a stream to each of the sources."""
     if still := ways.unstreamed(sources):
         raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it cannot feed an output of a streaming job.")

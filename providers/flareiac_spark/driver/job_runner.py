@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from logging import Logger
 from typing import Any
 
-from flareiac_spark.control import ControlError, DesiredJob, ErrorHeart, JobSpec, JobStatus, QueryStatus, RunResult, job_spec_from_json
+from flareiac_spark.control import ControlError, DesiredJob, ErrorSummary, JobSpec, JobStatus, QueryStatus, RunResult, job_spec_from_json
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.restart_policy import Budget
-from flareiac_spark.driver.root_cause import heart_of, stack_of
+from flareiac_spark.driver.restart_policy import RestartPolicy
+from flareiac_spark.driver.root_cause import root_cause_of, stack_of
 from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import checkpoints_of, prove_start
 from flareiac_spark.driver.stream_run import Ready, make_ready, run_ready
-from flareiac_spark.driver.warm_start import Preparation
+from flareiac_spark.driver.warm_start import WarmStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class JobContext:
     """What a job needs of its application. ``changed`` is called after each transition, from the job's thread."""
 
     new_session: Callable[[], Any]
@@ -39,16 +39,16 @@ class JobRunner(threading.Thread):
         self,
         address: str,
         job: DesiredJob,
-        around: Surroundings,
+        around: JobContext,
         log: Logger,
-        ahead: Preparation | None = None,
+        ahead: WarmStart | None = None,
         queries: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(name=f"job {address}", daemon=True)
         self.address, self.job, self.queries = address, job, dict(queries or {})
         self.status = JobStatus(phase="pending", digest=job.digest, nonce=job.nonce, since=time.time())
         self._around, self._log, self._stop_asked = around, log, threading.Event()
-        self._budget: Budget | None = None
+        self._budget: RestartPolicy | None = None
         self._ahead, self._ended = ahead, threading.Event()
 
     @property
@@ -86,9 +86,9 @@ class JobRunner(threading.Thread):
         try:
             spec = job_spec_from_json(dict(self.job.spec))
         except ControlError as failure:
-            self._become("failed", last_error=ErrorHeart(error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True))
+            self._become("failed", last_error=ErrorSummary(error_class="SPEC_NOT_UNDERSTOOD", message=str(failure), permanent=True))
             return
-        budget = self._budget = Budget(spec.restart)
+        budget = self._budget = RestartPolicy(spec.restart)
         while not self._stop_asked.is_set():
             pause = self._attempt(spec, budget)
             if pause is None:
@@ -96,7 +96,7 @@ class JobRunner(threading.Thread):
             self._stop_asked.wait(pause)
         self._become("stopped")
 
-    def _attempt(self, spec: JobSpec, budget: Budget) -> float | None:
+    def _attempt(self, spec: JobSpec, budget: RestartPolicy) -> float | None:
         """One start and what follows; the pause before the next one, or None when the job has come to its end."""
         self._become("starting", queries=())
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
@@ -140,8 +140,8 @@ class JobRunner(threading.Thread):
             self._log.info("its queries were prepared ahead")
         return ready
 
-    def _failed(self, failure: Exception, budget: Budget) -> float | None:
-        heart, now = heart_of(failure), time.monotonic()
+    def _failed(self, failure: Exception, budget: RestartPolicy) -> float | None:
+        heart, now = root_cause_of(failure), time.monotonic()
         stack = stack_of(failure)
         if stack is None:
             self._log.error("failed: %s: %s", heart.error_class, heart.message, exc_info=failure)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from logging import Logger
 
 from flareiac_spark.control import ControlDirectory, ControlError, Lease, Status, moment, this_process
-from flareiac_spark.control.lease import LEASE_SECONDS, Standing
+from flareiac_spark.control.lease import LEASE_SECONDS, LeaseState
 
 BEAT_SECONDS = 2.0
 _SHORTEST_SECONDS = 0.2
@@ -26,9 +26,9 @@ def take_lease(control: ControlDirectory, owner: str, over: threading.Event, log
         if lease is not None:
             return lease
         seen = control.read_lease()
-        if seen is None or seen.standing(moment()) is Standing.FREE:
+        if seen is None or seen.standing(moment()) is LeaseState.FREE:
             continue
-        if seen.standing(moment()) is Standing.HELD or (watched is not None and seen != watched):
+        if seen.standing(moment()) is LeaseState.HELD or (watched is not None and seen != watched):
             return None
         if watched is None:
             log.info("watching the lease of process %s on %s, which cannot be seen from here", seen.pid, seen.host)

@@ -23,12 +23,12 @@ from flareiac.sdk.maintenance import (
 from flareiac_spark.control import Maintain, Maintained
 from flareiac_spark.driver import kill_points, tables
 from flareiac_spark.driver.maintenance_expiry import expire_snapshots
-from flareiac_spark.driver.maintenance_marks import Bench
+from flareiac_spark.driver.maintenance_marks import TableWork
 from flareiac_spark.driver.maintenance_orphans import remove_orphans
 from flareiac_spark.driver.maintenance_rewrites import rewrite_data_files, rewrite_delete_files, rewrite_manifests
 from flareiac_spark.driver.maintenance_rows import delete_rows
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import heart_of
+from flareiac_spark.driver.root_cause import root_cause_of
 
 Pause: TypeAlias = Callable[[float], object]
 
@@ -69,14 +69,14 @@ def maintain(new_session: Callable[[], Any], work: Maintain, locks: TableLocks, 
 def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log: Logger) -> Maintained:
     """Streams commit all the time: what they came in the way of is begun again on what is there now."""
     for seconds in (*_PAUSES, None):
-        bench = Bench(session=session, identifier=work.identifier, table=tables.load(session, work.identifier, work.uuid), key=work.key)
+        bench = TableWork(session=session, identifier=work.identifier, table=tables.load(session, work.identifier, work.uuid), key=work.key)
         try:
             return _do(bench, task)
         except Exception as failure:
             # Orphan removal commits nothing: what it finds not valid is so for good.
             if isinstance(failure, Refusal) or isinstance(task, RemoveOrphans) or not _is_conflict(failure):
                 raise
-            heart = heart_of(failure)
+            heart = root_cause_of(failure)
             if seconds is None:
                 why = f"Other commits came in between {len(_PAUSES) + 1} times. The last time: {heart.error_class}: {heart.message}"
                 raise Refusal("CONFLICT", why) from failure
@@ -85,7 +85,7 @@ def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log
     raise AssertionError("the last attempt returns or raises")
 
 
-def _do(bench: Bench, task: Work) -> Maintained:
+def _do(bench: TableWork, task: Work) -> Maintained:
     match task:
         case RewriteDataFiles():
             return rewrite_data_files(bench, task)

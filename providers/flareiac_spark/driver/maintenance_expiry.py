@@ -3,11 +3,11 @@
 import time
 
 from flareiac.sdk.maintenance import ExpireSnapshots
-from flareiac_spark.driver.maintenance_marks import Bench, snapshots
+from flareiac_spark.driver.maintenance_marks import TableWork, snapshots
 from flareiac_spark.driver.refusal import Refusal
 
 
-def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | None]:
+def expire_snapshots(bench: TableWork, work: ExpireSnapshots) -> dict[str, int | None]:
     """Raises ``Refusal`` where Iceberg would take what is held: a branch's own retention comes before the age that is asked for."""
     refuse_without_gc(bench)
     table = bench.table
@@ -43,7 +43,7 @@ def expire_snapshots(bench: Bench, work: ExpireSnapshots) -> dict[str, int | Non
     }
 
 
-def _outlived(bench: Bench) -> frozenset[str]:
+def _outlived(bench: TableWork) -> frozenset[str]:
     """Branches and tags that have become older than they may: an expiry drops them, whatever snapshots go."""
     table, now = bench.table, time.time() * 1000
     longest = table.properties().get("history.expire.max-ref-age-ms")
@@ -57,7 +57,7 @@ def _outlived(bench: Bench) -> frozenset[str]:
     return frozenset(found)
 
 
-def refuse_without_gc(bench: Bench) -> None:
+def refuse_without_gc(bench: TableWork) -> None:
     """Raises ``Refusal`` where the table says that its files are not to be deleted."""
     said = bench.table.properties().get("gc.enabled")
     if said is not None and str(said).lower() != "true":  # what is not true is false to Iceberg

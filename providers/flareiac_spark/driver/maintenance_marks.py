@@ -13,7 +13,7 @@ _DELETES: Final = ("total-position-deletes", "total-equality-deletes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class TableWork:
     """A table and who works on it; ``key`` is the operation's."""
 
     session: Any
@@ -51,7 +51,7 @@ class Step:
     summary: Mapping[str, str]
 
 
-def steps(bench: Bench) -> tuple[Step, ...]:
+def steps(bench: TableWork) -> tuple[Step, ...]:
     """The commits of this operation among the ancestors of the main branch, oldest first."""
     bench.table.refresh()
     found = [commit for commit in commits(bench.table, None) if commit.summary.get(OPERATION) == bench.key]
@@ -66,7 +66,7 @@ def total(done: Sequence[Step], name: str) -> int:
     return sum(int(step.summary.get(name, "0")) for step in done)
 
 
-def outcome(bench: Bench, done: Sequence[Step]) -> dict[str, int | None]:
+def outcome(bench: TableWork, done: Sequence[Step]) -> dict[str, int | None]:
     """Snapshots and rows before and after. What others committed in between does not count: each commit is held against its own parent."""
     if not done:
         rows = _live_rows(bench, bench.current)
@@ -88,12 +88,12 @@ def snapshots(table: Any) -> dict[int, int]:
     return {item["snapshot-id"]: item["timestamp-ms"] for item in metadata.get("snapshots", ())}
 
 
-def _gained(bench: Bench, step: Step) -> int | None:
+def _gained(bench: TableWork, step: Step) -> int | None:
     before, after = _live_rows(bench, step.parent), _live_rows(bench, step.id)
     return None if before is None or after is None else after - before
 
 
-def _live_rows(bench: Bench, snapshot_id: int | None) -> int | None:
+def _live_rows(bench: TableWork, snapshot_id: int | None) -> int | None:
     """Rows that a reader finds at a snapshot: by its summary, or counted where files of deletes stand between the two."""
     if snapshot_id is None:
         return 0

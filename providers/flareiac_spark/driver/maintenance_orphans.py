@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from flareiac.sdk.maintenance import RemoveOrphans
 from flareiac_spark.driver.maintenance_expiry import refuse_without_gc
-from flareiac_spark.driver.maintenance_marks import Bench
+from flareiac_spark.driver.maintenance_marks import TableWork
 from flareiac_spark.driver.orphan_proof import HADOOP_HINT, Head, Layout, head_of, is_below, is_metadata_file, name_of, plain
 from flareiac_spark.driver.refusal import Refusal
 
@@ -25,7 +25,7 @@ _AT_ONCE: Final = 8
 _SHOWN: Final = 3
 
 
-def remove_orphans(bench: Bench, work: RemoveOrphans) -> dict[str, int | None]:
+def remove_orphans(bench: TableWork, work: RemoveOrphans) -> dict[str, int | None]:
     """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too many to be asked.
 
     Raises ``Refusal``, with nothing removed, where a file is not proven to be left by a writer of this table.
@@ -44,7 +44,7 @@ def remove_orphans(bench: Bench, work: RemoveOrphans) -> dict[str, int | None]:
     return {"orphans": len(found), "orphan_bytes": size}
 
 
-def _listed(bench: Bench, work: RemoveOrphans, older_than_ms: int, folder: str | None = None) -> list[str]:
+def _listed(bench: TableWork, work: RemoveOrphans, older_than_ms: int, folder: str | None = None) -> list[str]:
     """The files below the table's location, or below another folder, that no snapshot of it names."""
     mode = bench.jvm.org.apache.iceberg.actions.DeleteOrphanFiles.PrefixMismatchMode.valueOf(work.prefix_mismatch.upper())
     # A builder of a stream takes what it is given and does nothing with it: so the action lists, and deletes nothing.
@@ -66,7 +66,7 @@ def _layout(table: Any) -> Layout:
     )
 
 
-def _refuse_unproven(bench: Bench, layout: Layout, found: Iterable[str]) -> None:
+def _refuse_unproven(bench: TableWork, layout: Layout, found: Iterable[str]) -> None:
     foreign = sorted(path for path in found if not layout.could_have_written(path))
     if foreign:
         why = (
@@ -76,7 +76,7 @@ def _refuse_unproven(bench: Bench, layout: Layout, found: Iterable[str]) -> None
         raise Refusal("FOREIGN_FILES", why)
 
 
-def _refuse_other_tables(bench: Bench, layout: Layout, work: RemoveOrphans, found: list[str]) -> None:
+def _refuse_other_tables(bench: TableWork, layout: Layout, work: RemoveOrphans, found: list[str]) -> None:
     """Another table may have its metadata in the same folder: there, files of any age tell of it."""
     folders = [folder for folder in layout.metadata if is_below(f"{folder}/", layout.location)]
     now = int(time.time() * 1000)
@@ -93,7 +93,7 @@ def _refuse_other_tables(bench: Bench, layout: Layout, work: RemoveOrphans, foun
     _refuse_a_twin(bench, {path: head for path, head in heads.items() if head is not None and path in candidates})
 
 
-def _refuse_a_twin(bench: Bench, heads: dict[str, Head]) -> None:
+def _refuse_a_twin(bench: TableWork, heads: dict[str, Head]) -> None:
     """A catalog that knows the same table under another pointer commits metadata of its own, one file upon the other.
 
     What a killed writer left is one file upon a file of ours.
@@ -132,7 +132,7 @@ def _unpacked(start: bytes) -> bytes:
     return zlib.decompressobj(wbits=31).decompress(start) if start.startswith(_GZIP) else start
 
 
-def _delete(bench: Bench, found: list[str]) -> None:
+def _delete(bench: TableWork, found: list[str]) -> None:
     paths = bench.jvm.java.util.ArrayList()
     for path in found:
         paths.add(path)
@@ -142,7 +142,7 @@ def _delete(bench: Bench, found: list[str]) -> None:
         raise Refusal("FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}.")
 
 
-def _bytes(bench: Bench, paths: list[str]) -> int | None:
+def _bytes(bench: TableWork, paths: list[str]) -> int | None:
     if len(paths) > _MEASURED:
         return None
     files = (bench.table.io().newInputFile(path) for path in paths)

@@ -5,13 +5,13 @@ from typing import Any
 
 from flareiac.sdk.maintenance import OPERATION, RewriteDataFiles, RewriteDeleteFiles
 from flareiac_spark.control import Maintained
-from flareiac_spark.driver.maintenance_marks import Bench, Step, outcome, steps, total
+from flareiac_spark.driver.maintenance_marks import Step, TableWork, outcome, steps, total
 
 _PARTIAL = "partial-progress.enabled"
 _ZORDER = re.compile(r"\s*zorder\s*\((?P<columns>.*)\)\s*", re.IGNORECASE | re.DOTALL)
 
 
-def rewrite_data_files(bench: Bench, work: RewriteDataFiles) -> Maintained:
+def rewrite_data_files(bench: TableWork, work: RewriteDataFiles) -> Maintained:
     """``failed_files`` are those of groups whose commit failed, with partial progress; the rest is one commit or none."""
     before = steps(bench)
     if before and not _is_partial(work.options):
@@ -27,7 +27,7 @@ def rewrite_data_files(bench: Bench, work: RewriteDataFiles) -> Maintained:
     return Maintained(result=_rewritten(bench, after, int(done.failedDataFilesCount())), found=found)
 
 
-def rewrite_delete_files(bench: Bench, work: RewriteDeleteFiles) -> Maintained:
+def rewrite_delete_files(bench: TableWork, work: RewriteDeleteFiles) -> Maintained:
     """Position deletes; a table without any is left as it is."""
     before = steps(bench)
     if not before or _is_partial(work.options):
@@ -43,7 +43,7 @@ def rewrite_delete_files(bench: Bench, work: RewriteDeleteFiles) -> Maintained:
     return Maintained(result={**outcome(bench, after), **counts}, found=bool(before) and len(before) == len(after))
 
 
-def rewrite_manifests(bench: Bench) -> Maintained:
+def rewrite_manifests(bench: TableWork) -> Maintained:
     """Those of the current partition spec, into as few as the target size allows."""
     before = steps(bench)
     if not before and bench.current is not None:
@@ -57,7 +57,7 @@ def _is_partial(options: Any) -> bool:
     return str(options.get(_PARTIAL, "false")).lower() == "true"
 
 
-def _rewritten(bench: Bench, done: tuple[Step, ...], failed: int) -> dict[str, int | None]:
+def _rewritten(bench: TableWork, done: tuple[Step, ...], failed: int) -> dict[str, int | None]:
     return {
         **outcome(bench, done),
         "rewritten_files": total(done, "deleted-data-files"),
@@ -68,7 +68,7 @@ def _rewritten(bench: Bench, done: tuple[Step, ...], failed: int) -> dict[str, i
     }
 
 
-def _ordered(bench: Bench, action: Any, work: RewriteDataFiles) -> Any:
+def _ordered(bench: TableWork, action: Any, work: RewriteDataFiles) -> Any:
     match work.strategy:
         case "binpack":
             return action.binPack()
@@ -78,7 +78,7 @@ def _ordered(bench: Bench, action: Any, work: RewriteDataFiles) -> Any:
             return action.zOrder(_columns(bench, work.sort_order or ""))
 
 
-def _sort_order(bench: Bench, text: str) -> Any:
+def _sort_order(bench: TableWork, text: str) -> Any:
     """As the procedure reads it; by a parser of our own, because a session's may be wrapped in others."""
     state = bench.session._jsparkSession.sessionState()
     parser = bench.jvm.org.apache.spark.sql.catalyst.parser.extensions.IcebergSparkSqlExtensionsParser(state.sqlParser())
@@ -88,7 +88,7 @@ def _sort_order(bench: Bench, text: str) -> Any:
     return order.build()
 
 
-def _columns(bench: Bench, text: str) -> Any:
+def _columns(bench: TableWork, text: str) -> Any:
     """``zorder(a, `b c`)``, or the names alone, as an array of Java strings."""
     listed = _ZORDER.fullmatch(text)
     names = [name.replace("``", "`") if name else plain.strip() for name, plain in _NAME.findall(listed["columns"] if listed else text)]

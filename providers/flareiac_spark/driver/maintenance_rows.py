@@ -7,11 +7,11 @@ from flareiac.sdk.maintenance import OPERATION, DeleteRows
 from flareiac_spark.control import Maintained
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.commit_marks import carried
-from flareiac_spark.driver.maintenance_marks import Bench, outcome, steps
+from flareiac_spark.driver.maintenance_marks import TableWork, outcome, steps
 from flareiac_spark.driver.refusal import Refusal
 
 
-def delete_rows(bench: Bench, work: DeleteRows) -> Maintained:
+def delete_rows(bench: TableWork, work: DeleteRows) -> Maintained:
     """One commit, or none where there is no such row: an empty delete would end streams that read the table for nothing."""
     before = steps(bench)
     if not before and _any(bench, work) and not _by_whole_files(bench, work):
@@ -23,11 +23,11 @@ def delete_rows(bench: Bench, work: DeleteRows) -> Maintained:
     return Maintained(result={**result, "deleted_rows": None if old is None or new is None else old - new}, found=bool(before))
 
 
-def _any(bench: Bench, work: DeleteRows) -> bool:
+def _any(bench: TableWork, work: DeleteRows) -> bool:
     return bench.current is not None and not bench.session.table(bench.name).where(_condition(work)).isEmpty()
 
 
-def _by_whole_files(bench: Bench, work: DeleteRows) -> bool:
+def _by_whole_files(bench: TableWork, work: DeleteRows) -> bool:
     """Whether it could be done so. Iceberg refuses where only some rows of a file are meant."""
     from py4j.protocol import Py4JJavaError
 

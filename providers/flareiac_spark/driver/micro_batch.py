@@ -13,7 +13,7 @@ from typing import Any, Final
 from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.driver import batch_write, kept_rows, kill_points, logical_plan, merge_rows, sinks, tables, temp_views
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
-from flareiac_spark.driver.common_step import Trunk, trunk_of
+from flareiac_spark.driver.common_step import CommonStep, common_step_of
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape
 from flareiac_spark.driver.refusal import Refusal
@@ -50,7 +50,7 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     mode = sinks.output_mode(session, outputs, frames)
     for frame in frames:
         sinks.check(session, frame, mode)
-    trunk = trunk_of(session, spec, outputs)
+    trunk = common_step_of(session, spec, outputs)
     alone = len(outputs) == 1
     frame = frames[0] if alone else temp_views.view(session, trunk.name)
     if not frame.isStreaming:
@@ -80,7 +80,7 @@ class _Shapes:
 
     spec: JobSpec
     outputs: tuple[Output, ...]
-    trunk: Trunk
+    trunk: CommonStep
 
     def __call__(self, batch: Any) -> Mapping[str, Any]:
         session = batch.sparkSession

@@ -29,7 +29,7 @@ _HELD_MS: Final = 7 * 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
+class OperationContext:
     """What an operation needs of its application."""
 
     new_session: Callable[[], Any]
@@ -39,7 +39,7 @@ class Workshop:
     pause: Callable[[float], object] = time.sleep
 
 
-def serve(operation: Operation, shop: Workshop) -> Result:
+def serve(operation: Operation, shop: OperationContext) -> Result:
     """Does what is asked. Raises what Spark and Iceberg raise, and ``Refusal``."""
     match operation.work:
         case None:
@@ -108,7 +108,7 @@ def _hold(table: Any, name: str, snapshot: Any) -> None:
         table.refresh()
 
 
-def _finish(work: Finish, shop: Workshop) -> None:
+def _finish(work: Finish, shop: OperationContext) -> None:
     """``once`` does a batch in flight again with its old offsets, and nothing after it (measured with Spark 4.1)."""
     given = job_spec_from_json(dict(work.spec))
     spec = replace(given, trigger=Trigger(kind="once"), outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint))

@@ -24,10 +24,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from flareiac_spark.control import ErrorHeart, Step
+from flareiac_spark.control import ErrorSummary, Step
 from flareiac_spark.driver.column_types import quote
 from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import heart_of
+from flareiac_spark.driver.root_cause import root_cause_of
 
 
 def python_frame(session: Any, step: Step, code: str | None, visible: Sequence[str]) -> Any:
@@ -209,11 +209,11 @@ def _refusal(failure: BaseException, folder: CodeFolder) -> Refusal:
     return Refusal(heart.error_class if of_spark else "CODE_FAILED", message, permanent=not passing)
 
 
-def _heart(failure: BaseException) -> ErrorHeart:
+def _heart(failure: BaseException) -> ErrorSummary:
     try:
-        return heart_of(failure)
+        return root_cause_of(failure)
     except Exception:  # noqa: BLE001 - the user's own exception class, whose text may fail as well
-        return ErrorHeart(error_class=type(failure).__name__, message="", permanent=True)
+        return ErrorSummary(error_class=type(failure).__name__, message="", permanent=True)
 
 
 def _is_analysis(failure: BaseException) -> bool:

@@ -5,7 +5,7 @@ from flareiac_spark.control import Restart
 _LONGEST_MS = 300_000
 
 
-class Budget:
+class RestartPolicy:
     """Failures older than the window count no more, so that a healthy period resets it. Times in seconds."""
 
     def __init__(self, restart: Restart) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flareiac_spark.control import ErrorHeart
+from flareiac_spark.control import ErrorSummary
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
 from flareiac_spark.driver.refusal import Refusal
 
@@ -51,23 +51,23 @@ class Link:
     message: str
 
 
-def heart_of(failure: BaseException) -> ErrorHeart:
+def root_cause_of(failure: BaseException) -> ErrorSummary:
     """The heart of anything that pyspark, py4j or the driver itself raised."""
     if isinstance(failure, Refusal):
-        return ErrorHeart(error_class=failure.error_class, message=str(failure), permanent=failure.permanent)
+        return ErrorSummary(error_class=failure.error_class, message=str(failure), permanent=failure.permanent)
     throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
     if throwable is not None:
-        return heart_of_java(throwable)
+        return root_cause_of_java(throwable)
     condition = failure.getCondition() if hasattr(failure, "getCondition") else None
     return choose([Link(class_name=type(failure).__name__, condition=condition, message=str(failure))])
 
 
-def heart_of_java(throwable: Any) -> ErrorHeart:
+def root_cause_of_java(throwable: Any) -> ErrorSummary:
     """The heart of a Java exception."""
     return choose(list(_links(throwable)))
 
 
-def choose(chain: Sequence[Link]) -> ErrorHeart:
+def choose(chain: Sequence[Link]) -> ErrorSummary:
     """The heart of a chain of causes, outermost first (at least one)."""
     telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
     spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES] or list(chain)
@@ -87,7 +87,7 @@ def choose(chain: Sequence[Link]) -> ErrorHeart:
         lines = conflict_text(message)
     if _LOST_STATE.search(error_class):
         lines = f"{lines}\n{_STATE_WAY_OUT}"
-    return ErrorHeart(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
+    return ErrorSummary(error_class=error_class, message=lines, permanent=_is_permanent(chain, error_class))
 
 
 def is_refused(failure: BaseException) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flareiac_spark.control import ControlError, JobSpec, StreamInput, TableSource
 from flareiac_spark.control.atomic_files import read_json, write_json
-from flareiac_spark.control.timestamps import moment_of
+from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.driver.refusal import Refusal
 
 
@@ -41,6 +41,6 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
 
 def _moment(start_from: str) -> int | None:
     try:
-        return moment_of(start_from, now=time.time())
+        return start_timestamp(start_from, now=time.time())
     except ValueError:
         raise Refusal("START_NOT_UNDERSTOOD", f"start_from {start_from!r} is no ISO 8601 time.") from None

@@ -19,7 +19,7 @@ _FRESH_SECONDS = 10.0
 """What was looked up longer ago is looked up again."""
 
 
-class Preparation(threading.Thread):
+class WarmStart(threading.Thread):
     """Begins when it is made with ``begin``. ``conf``: the settings whose catalogs the session has."""
 
     def __init__(self, job: DesiredJob, spec: JobSpec, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> None:
@@ -43,7 +43,7 @@ class Preparation(threading.Thread):
         return self._ready if time.monotonic() - self._begun <= _FRESH_SECONDS else None
 
 
-def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> Preparation | None:
+def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], Any], log: Logger) -> WarmStart | None:
     """Prepares a job that goes on with its checkpoints; None where that would do more than look.
 
     The user's Python is not called for a start that may not happen, and the moment at which a new generation begins is not now.
@@ -51,7 +51,7 @@ def begin(job: DesiredJob, conf: Mapping[str, str], new_session: Callable[[], An
     with contextlib.suppress(ControlError):  # a spec that is not understood is told by the start
         spec = job_spec_from_json(dict(job.spec))
         if spec.mode == "stream" and all(step.python is None for step in spec.steps) and all(map(_goes_on, spec.outputs)):
-            made = Preparation(job, spec, conf, new_session, log)
+            made = WarmStart(job, spec, conf, new_session, log)
             made.start()
             return made
     return None

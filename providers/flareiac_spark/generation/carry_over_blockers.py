@@ -9,13 +9,13 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.generation.carry_over import FILES, TABLE, Refusal, decide
-from flareiac_spark.generation.query_streams import query_of
+from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import Facts
+from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
-def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str, again: str) -> Iterator[Blocker]:
+def blockers(request: PlanRequest, desired: Attributes, facts: JobFacts, start: str, again: str) -> Iterator[Blocker]:
     """Why queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
@@ -30,18 +30,18 @@ def blockers(request: PlanRequest, desired: Attributes, facts: Facts, start: str
             yield only_tables(desired, start, others, again)
         return
     for name in [ALL] if desired["foreach_batch"] else sorted(desired["outputs"]):
-        new = query_of(desired, name)
+        new = query_streams(desired, name)
         on_disk = facts.checkpoints.get(name)
         if on_disk is None or not (name == ALL or name in recorded["outputs"]):
             found = decide(new, new, [])
         else:
-            old = replace(query_of(recorded, name), stateful=bool(on_disk.operators))
+            old = replace(query_streams(recorded, name), stateful=bool(on_disk.operators))
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
-            yield can_not_go_on(desired, name, found, again)
+            yield cannot_carry_over(desired, name, found, again)
 
 
-def can_not_go_on(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
+def cannot_carry_over(desired: Attributes, name: str, refusal: Refusal, again: str = EARLIEST) -> Blocker:
     """``carry_over`` is not possible."""
     return blocker(
         codes.CANNOT_CARRY_OVER,

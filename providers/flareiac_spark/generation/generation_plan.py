@@ -11,7 +11,7 @@ from flareiac_spark import codes
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation import readable
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import Facts
+from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 _REWRITES: Final = ("complete", "overwrite")
@@ -45,7 +45,7 @@ def lines(attributes: Attributes, start: str, *, rebuild: bool) -> str:
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
-def steps(request: PlanRequest, desired: Attributes, facts: Facts) -> Iterator[Step]:
+def steps(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are there."""
     start = start_of(desired, request.references)
     lost = readable.missed(desired, request.references)
@@ -72,7 +72,7 @@ def blockers(request: PlanRequest, desired: Attributes) -> list[Blocker]:
     return found
 
 
-def _begins(start: str, desired: Attributes, facts: Facts, lost: list[readable.Missed]) -> Step:
+def _begins(start: str, desired: Attributes, facts: JobFacts, lost: list[readable.Missed]) -> Step:
     number = desired["generation"]
     streams = ", ".join(name for name, item in desired["inputs"].items() if item["kind"] == "stream")
     why = f'start_from = "{start}"'
@@ -92,7 +92,7 @@ def _begins(start: str, desired: Attributes, facts: Facts, lost: list[readable.M
             return Step(text=f"generation {number} reads {streams} from {start} on", effect=Effect.NEW_GENERATION, why=why)
 
 
-def _after(facts: Facts) -> str:
+def _after(facts: JobFacts) -> str:
     if not facts.started:
         return "from the start of its streams: nothing was read yet"
     told = [

@@ -12,11 +12,11 @@ from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import Finish, JobSpec, Marks, Output, Target, job_spec_to_json
 from flareiac_spark.engine.application import Applications
-from flareiac_spark.generation.operation_client import A_BATCH, A_WHILE, Asking
+from flareiac_spark.generation.operation_client import A_BATCH, A_WHILE, OperationClient
 from flareiac_spark.generation.switch_generation import await_jvm, folders, target
 
 
-def redirected(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
+def moved_outputs(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
     """The names (before) of the queries whose rows go elsewhere, or another way, on the same checkpoint folder."""
     after = dict(folders(new).values())
     return tuple(
@@ -26,11 +26,11 @@ def redirected(old: JobSpec, new: JobSpec) -> tuple[str, ...]:
     )
 
 
-def finish_redirected(request: ApplyRequest, old: JobSpec, names: tuple[str, ...], applications: Applications) -> None:
+def finish_batch_of(request: ApplyRequest, old: JobSpec, names: tuple[str, ...], applications: Applications) -> None:
     """The queries must have been asked to stop. Raises ``Failure``."""
     await_jvm(request, applications)
     assert request.planned is not None, "a removal redirects nothing"
-    asking = Asking(request, request.planned["application"], applications)
+    asking = OperationClient(request, request.planned["application"], applications)
     for name in names:
         folder, outputs = folders(old)[name]
         try:

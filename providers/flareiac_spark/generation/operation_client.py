@@ -18,7 +18,7 @@ A_BATCH: Final = 24 * 3600.0
 """Seconds that a question, and that the rest of a batch, may take."""
 
 
-class Asking:
+class OperationClient:
     """Questions of one apply to one engine's application, which is brought up for the first."""
 
     def __init__(self, request: ApplyRequest, engine: Attributes, applications: Applications) -> None:

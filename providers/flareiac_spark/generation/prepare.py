@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import Damaged, batches, files_in, note_of, read_offsets
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json, write_json
@@ -18,7 +18,7 @@ _POSITIONS_OF_ONE: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class LastBatch:
     """Where the old generation stands: ``batch`` is the last one whose rows are in every output (None: none is)."""
 
     folder: Path
@@ -27,7 +27,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class StartPositions:
     """How a generation begins.
 
     ``times``: for each streamed table, UTC milliseconds before which nothing is read, or None. ``positions``: Spark's own offset by the
@@ -39,15 +39,15 @@ class Beginning:
     times: Mapping[str, int | None] = field(default_factory=dict)
     positions: Mapping[int, str] = field(default_factory=dict)
     alone: bool = False
-    copied: Settled | None = None
+    copied: LastBatch | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
 
 
-def seed(folder: Path, beginning: Beginning) -> None:
+def prepare(folder: Path, beginning: StartPositions) -> None:
     """Prepares a folder that is absent or was prepared before. Raises ``Damaged`` for the old one, ``OSError`` and ``ControlError``."""
-    state = standing(folder, beginning.by)
-    assert state in (Standing.ABSENT, Standing.PREPARED), f"{folder} is {state}"
+    state = folder_state(folder, beginning.by)
+    assert state in (FolderState.ABSENT, FolderState.PREPARED), f"{folder} is {state}"
     scratch = folder.with_name(f".{folder.name}.seeding")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -64,12 +64,12 @@ def seed(folder: Path, beginning: Beginning) -> None:
     _sync(folder.parent)
 
 
-def positions_at(settled: Settled) -> tuple[str | None, ...]:
+def positions_at(settled: LastBatch) -> tuple[str | None, ...]:
     """The position of each source after the settled batch; none if there is no such batch. Raises ``Damaged``."""
     return () if settled.batch is None else read_offsets(settled.folder, settled.batch).positions
 
 
-def times_at(settled: Settled) -> Mapping[str, int | None]:
+def times_at(settled: LastBatch) -> Mapping[str, int | None]:
     """When the old generation's streams of tables began, by input. Raises ``Damaged``."""
     try:
         note = read_json(note_of(settled.folder))

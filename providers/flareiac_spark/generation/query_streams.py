@@ -11,7 +11,7 @@ from flareiac_spark.sql.relations import name_of, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
 
 
-def query_of(attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
+def query_streams(attributes: Attributes, folder: str, uuids: Mapping[str, str | None] | None = None) -> Query:
     """The query that keeps its offsets in the folder of this name (an output's, or the one for all).
 
     ``uuids``: which table an input is, by its name, where that is known; else tables are told apart by their addresses.

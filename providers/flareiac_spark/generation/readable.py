@@ -14,13 +14,13 @@ from flareiac.sdk.lakehouse import TableHistory, Unstreamable
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.query_positions import Stand
-from flareiac_spark.control.timestamps import moment_of
+from flareiac_spark.checkpoint_files.query_positions import QueryPositions
+from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.canonical import is_finite, query_names
-from flareiac_spark.definition.streamed_tables import Streamed, streamed
-from flareiac_spark.generation.snapshot_positions import NotTold, Now, Position, Since, Snapshots, Start, first_position, positions
+from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
+from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Position, Since, Snapshots, Start, first_position, positions
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import Facts
+from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
 _HEALTHY: Final = ("running", "idle")
@@ -45,7 +45,7 @@ class Missed:
 def missed(attributes: Attributes, references: References) -> list[Missed]:
     """What a start from the oldest snapshots would not read, by input; nothing where every row can be read."""
     found = []
-    for item in streamed(attributes):
+    for item in streamed_tables(attributes):
         history = _history(item.table, references)
         if history is None or history.unstreamable is not None:
             found.append(Missed(input=item.input, table=item.table, rows=history.unstreamable if history is not None else None))
@@ -67,7 +67,7 @@ def start_again(attributes: Attributes, references: References) -> tuple[str, bo
     return OLDEST_SNAPSHOT, False, f"start with the oldest snapshot that is left ({missed_text(found)}, and are not read again)"
 
 
-def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+def of_start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
     """Why queries cannot go on, or start, on the checkpoint as it is."""
     if desired["mode"] == "batch" or not _starts(desired):
         return []
@@ -75,47 +75,49 @@ def of_start(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Bl
     accepted = _start_from(desired, request.references) == OLDEST_SNAPSHOT
     found: dict[str, Blocker] = {}
     for name in query_names(desired):
-        stand = facts.stands.get(name) or Stand(times=times)
+        stand = facts.stands.get(name) or QueryPositions(times=times)
         for item, position in positions(desired, name, stand):
-            if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
+            if isinstance(position, Snapshots | Ambiguous) and facts.alive and facts.phase in _HEALTHY:
                 continue  # it has just read there
             for each in _of_position(request, desired, item, position, stand, accepted=accepted):
                 found.setdefault(each.line, each)
     return list(found.values())
 
 
-def of_generation(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+def of_generation(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
     """Why a new generation cannot begin as ``start_from`` says."""
     start = _start_from(desired, request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
     found: dict[str, Blocker] = {}
     for item, position, stand in _beginnings(request, desired, facts, start):
-        if isinstance(position, Snapshots | NotTold) and facts.alive and facts.phase in _HEALTHY:
+        if isinstance(position, Snapshots | Ambiguous) and facts.alive and facts.phase in _HEALTHY:
             continue
         for each in _of_position(request, desired, item, position, stand, accepted=False, raised=True):
             found.setdefault(each.line, each)
     return list(found.values())
 
 
-def _beginnings(request: PlanRequest, desired: Attributes, facts: Facts, start: str) -> Iterator[tuple[Streamed, Position, Stand]]:
-    inputs = streamed(desired)
+def _beginnings(
+    request: PlanRequest, desired: Attributes, facts: JobFacts, start: str
+) -> Iterator[tuple[StreamedTable, Position, QueryPositions]]:
+    inputs = streamed_tables(desired)
     if start != CARRY_OVER:
-        at_ms = moment_of(start, now=0.0)
+        at_ms = start_timestamp(start, now=0.0)
         for item in inputs:
-            yield item, Start() if at_ms is None else Since(at_ms=at_ms), Stand()
+            yield item, Start() if at_ms is None else Since(at_ms=at_ms), QueryPositions()
         return
     before = request.recorded.attributes if request.recorded else desired
     kept: set[str] = set()
     for name in query_names(before):
-        stand = facts.stands.get(name) or Stand()
+        stand = facts.stands.get(name) or QueryPositions()
         for item, position in positions(before, name, stand):
             kept.add(item.table)
             if any(each.table == item.table for each in inputs):
                 yield item, position, stand
     for item in inputs:
         if item.table not in kept:
-            yield item, first_position(item), Stand()
+            yield item, first_position(item), QueryPositions()
 
 
 def emptying(request: PlanRequest, desired: Attributes, output: str) -> Blocker | None:
@@ -135,7 +137,7 @@ def start_words(attributes: Attributes, references: References) -> str:
     """Where a first start begins, as the part of a sentence; empty where every stream is read from its beginning."""
     found: list[str] = []
     lost = {item.input: item for item in missed(attributes, references)}
-    for item in streamed(attributes):
+    for item in streamed_tables(attributes):
         match first_position(item):
             case Now():
                 found.append(f"with what is appended to {item.table} from then on")
@@ -149,7 +151,14 @@ def start_words(attributes: Attributes, references: References) -> str:
 
 
 def _of_position(
-    request: PlanRequest, desired: Attributes, item: Streamed, position: Position, stand: Stand, *, accepted: bool, raised: bool = False
+    request: PlanRequest,
+    desired: Attributes,
+    item: StreamedTable,
+    position: Position,
+    stand: QueryPositions,
+    *,
+    accepted: bool,
+    raised: bool = False,
 ) -> Iterator[Blocker]:
     history = _history(item.table, request.references)
     if history is None:
@@ -166,8 +175,8 @@ def _of_position(
             gone = [each for each in ids if not history.has(each)]
             if gone:
                 yield _offset_gone(request, desired, item, stand, gone[0], history, item.table)
-        case NotTold(ids=ids):
-            inputs = streamed(desired)
+        case Ambiguous(ids=ids):
+            inputs = streamed_tables(desired)
             tables = [_history(each.table, request.references) for each in inputs]
             gone = [each for each in ids if not any(known is None or known.has(each) for known in tables)]
             if gone:
@@ -178,7 +187,7 @@ def _of_position(
             pass
 
 
-def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
+def _rows_gone(desired: Attributes, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool) -> Blocker:
     place = desired["checkpoint"] if raised else desired["inputs"][item.input]["stream"]
     where = f"in {place}" if raised else f"in the table block of {place}"
     return blocker(
@@ -196,7 +205,7 @@ def _rows_gone(desired: Attributes, item: Streamed, rows: Unstreamable, when: st
 
 
 def _offset_gone(
-    request: PlanRequest, desired: Attributes, item: Streamed, stand: Stand, snapshot: int, history: TableHistory, rest: str
+    request: PlanRequest, desired: Attributes, item: StreamedTable, stand: QueryPositions, snapshot: int, history: TableHistory, rest: str
 ) -> Blocker:
     start, _emptied, words = start_again(desired, request.references)
     before = request.recorded.attributes["generation"] if request.recorded else desired["generation"]
@@ -219,7 +228,7 @@ def _offset_gone(
     )
 
 
-def _not_known(request: PlanRequest, item: Streamed) -> Blocker:
+def _not_known(request: PlanRequest, item: StreamedTable) -> Blocker:
     return blocker(
         codes.STREAMABLE_ROWS_UNKNOWN,
         why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs as input {item.input} "

@@ -15,11 +15,11 @@ from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.checkpoint_files.layout import ALL
-from flareiac_spark.checkpoint_files.query_positions import Stand
+from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.definition.canonical import query_names
-from flareiac_spark.definition.streamed_tables import streamed
-from flareiac_spark.generation.snapshot_positions import NotTold, Now, Since, Snapshots, Start, positions
-from flareiac_spark.observation.job import KEY, Facts, decode
+from flareiac_spark.definition.streamed_tables import streamed_tables
+from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Since, Snapshots, Start, positions
+from flareiac_spark.observation.job import KEY, JobFacts, decode
 
 _BEGUN = ("starting", "running")
 
@@ -61,7 +61,7 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
 
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:
     """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
-    return tuple(dict.fromkeys([*(item.table for item in streamed(attributes)), *_tables(attributes, ALL)]))
+    return tuple(dict.fromkeys([*(item.table for item in streamed_tables(attributes)), *_tables(attributes, ALL)]))
 
 
 def no_longer_held(tables: str, user: str, why: str) -> Step:
@@ -84,7 +84,7 @@ def _all(address: str, attributes: Attributes, identity: Attributes) -> tuple[Ho
 
 
 def _unknown(address: str, attributes: Attributes) -> Iterator[Hold]:
-    read = [] if attributes["mode"] == "batch" else [item.table for item in streamed(attributes)]
+    read = [] if attributes["mode"] == "batch" else [item.table for item in streamed_tables(attributes)]
     for table in dict.fromkeys([*read, *_tables(attributes, ALL)]):
         reason = "where it stands was not looked at, or cannot be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)
@@ -99,14 +99,14 @@ def _tables(attributes: Attributes, query: str) -> list[str]:
 # Readers
 
 
-def _read(address: str, attributes: Attributes, query: str, facts: Facts) -> Iterator[Hold]:
-    stand = facts.stands.get(query) or Stand()
+def _read(address: str, attributes: Attributes, query: str, facts: JobFacts) -> Iterator[Hold]:
+    stand = facts.stands.get(query) or QueryPositions()
     whose = "" if query == ALL or len(attributes["outputs"]) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
     for item, position in positions(attributes, query, stand):
         hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
         match position:
-            case NotTold():
+            case Ambiguous():
                 why = f"{whose}it reads several tables, and its query does not tell which position belongs to which"
                 yield replace(hold, reason=why, unknown=True)
             case Snapshots(ids=ids, first=first):
@@ -127,7 +127,7 @@ def _read(address: str, attributes: Attributes, query: str, facts: Facts) -> Ite
 # Writers
 
 
-def _written(address: str, attributes: Attributes, query: str, stand: Stand | None) -> Iterator[Hold]:
+def _written(address: str, attributes: Attributes, query: str, stand: QueryPositions | None) -> Iterator[Hold]:
     if stand is None or stand.in_flight is None:
         return
     for table in dict.fromkeys(_tables(attributes, query)):
@@ -142,7 +142,7 @@ def _written(address: str, attributes: Attributes, query: str, stand: Stand | No
         )
 
 
-def _of_run(address: str, attributes: Attributes, facts: Facts) -> Iterator[Hold]:
+def _of_run(address: str, attributes: Attributes, facts: JobFacts) -> Iterator[Hold]:
     """A run that has not ended: done again after a crash, it looks for the mark of the first attempt."""
     if facts.state != "running" or facts.phase in ("completed", "failed"):
         return

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from flareiac.kernel.data import Attributes
-from flareiac_spark.checkpoint_files.query_positions import BEGINNING, Stand
-from flareiac_spark.control.timestamps import moment_of
-from flareiac_spark.definition.streamed_tables import Streamed, streamed
-from flareiac_spark.generation.query_streams import query_of
+from flareiac_spark.checkpoint_files.query_positions import BEGINNING, QueryPositions
+from flareiac_spark.control.timestamps import start_timestamp
+from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
+from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.start_from import LATEST
 
 _ALL_AVAILABLE = ("available_now", "once")
@@ -40,35 +40,35 @@ class Now:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotTold:
+class Ambiguous:
     """The query reads several tables, and nothing tells which position belongs to which. ``ids`` are all of them."""
 
     ids: tuple[int, ...]
 
 
-Position: TypeAlias = Snapshots | Start | Since | Now | NotTold
+Position: TypeAlias = Snapshots | Start | Since | Now | Ambiguous
 
 
-def positions(attributes: Attributes, query: str, stand: Stand) -> Iterator[tuple[Streamed, Position]]:
+def positions(attributes: Attributes, query: str, stand: QueryPositions) -> Iterator[tuple[StreamedTable, Position]]:
     """Where one query of a job goes on in each table that it streams."""
-    inputs = streamed(attributes)
+    inputs = streamed_tables(attributes)
     places = _places(attributes, query, stand)
     for item in inputs:
         if places is None:
-            yield item, NotTold(ids=_known((*stand.reached, *stand.ahead)))
+            yield item, Ambiguous(ids=_known((*stand.reached, *stand.ahead)))
         elif item.input in places:
             yield item, _position(attributes, item, stand, places[item.input])
 
 
-def first_position(item: Streamed) -> Position:
+def first_position(item: StreamedTable) -> Position:
     """Where a first start begins."""
     if item.start_from == LATEST:
         return Now()
-    at_ms = moment_of(item.start_from, now=0.0)
+    at_ms = start_timestamp(item.start_from, now=0.0)
     return Start() if at_ms is None else Since(at_ms=at_ms)
 
 
-def _position(attributes: Attributes, item: Streamed, stand: Stand, indexes: list[int]) -> Position:
+def _position(attributes: Attributes, item: StreamedTable, stand: QueryPositions, indexes: list[int]) -> Position:
     reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
     if not reached or BEGINNING in reached:
         if item.input not in stand.times:
@@ -89,15 +89,15 @@ def _of(found: tuple[int | None, ...], indexes: list[int]) -> list[int]:
     return [snapshot for snapshot in chosen if snapshot is not None]
 
 
-def _places(attributes: Attributes, query: str, stand: Stand) -> dict[str, list[int]] | None:
+def _places(attributes: Attributes, query: str, stand: QueryPositions) -> dict[str, list[int]] | None:
     """The positions of each streamed table, by input; None where that cannot be told."""
     count = max(len(stand.reached), len(stand.first), len(stand.ahead))
-    streams = query_of(attributes, query).streams
+    streams = query_streams(attributes, query).streams
     if streams is not None and len(streams) == 1:
         return {streams[0].name: list(range(count))}
     if streams is not None and count in (0, len(streams)):
         return {stream.name: [at] for at, stream in enumerate(streams)}
-    inputs = streamed(attributes)
+    inputs = streamed_tables(attributes)
     if len({item.table for item in inputs}) == 1:
         return {inputs[0].input: list(range(count))}
     return None

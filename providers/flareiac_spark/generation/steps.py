@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, Effect, Step, blocker
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.generation.carry_over import FILES, TABLE
 from flareiac_spark.observation.checkpoint import QueryFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
@@ -29,7 +29,7 @@ def steps(desired: Attributes, before: int, facts: Sequence[QueryFacts] | None) 
 def blockers(desired: Attributes, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
     """Folders in the way; ``facts`` of all generations. Whether a query can begin so, its job knows."""
     for item in facts:
-        if item.number == desired["generation"] and item.standing in (Standing.USED, Standing.UNKNOWN):
+        if item.number == desired["generation"] and item.standing in (FolderState.USED, FolderState.UNKNOWN):
             yield _in_the_way(desired, item)
 
 
@@ -126,7 +126,7 @@ def _folders(folders: tuple[str, ...]) -> str:
 
 def _in_the_way(desired: Attributes, item: QueryFacts) -> Blocker:
     folder = f"{desired['location']}/{item.output}/g{item.number:04d}"
-    if item.standing == Standing.USED:
+    if item.standing == FolderState.USED:
         why = f"A query has run in {folder}, and the state does not know it. Its offsets would decide what is read."
     else:
         why = f"{folder} exists and has no note that says what it is. Spark would begin with whatever it holds."

@@ -19,10 +19,10 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
-from flareiac_spark.checkpoint_files.folder_state import Standing, standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.layout import ALL
-from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, is_begun, note_of, read_checkpoint, seeded
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, is_begun, note_of, preparation_note, read_checkpoint
 from flareiac_spark.control import (
     ControlError,
     Finish,
@@ -39,14 +39,14 @@ from flareiac_spark.control import (
     job_spec_to_json,
 )
 from flareiac_spark.control.atomic_files import write_json
-from flareiac_spark.control.timestamps import moment_of
+from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.generation.carry_over import Copied, Decision, Positions, Refusal, decide
-from flareiac_spark.generation.carry_over_blockers import can_not_go_on, only_tables
-from flareiac_spark.generation.operation_client import A_BATCH, A_WHILE, Asking, cancelled
-from flareiac_spark.generation.prepare import Beginning, Settled, positions_at, seed, times_at
-from flareiac_spark.generation.query_streams import query_of
+from flareiac_spark.generation.carry_over_blockers import cannot_carry_over, only_tables
+from flareiac_spark.generation.operation_client import A_BATCH, A_WHILE, OperationClient, cancelled
+from flareiac_spark.generation.prepare import LastBatch, StartPositions, positions_at, prepare, times_at
+from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 
@@ -56,14 +56,14 @@ _WORDS: Final = {EARLIEST: "the beginning", OLDEST_SNAPSHOT: "the oldest snapsho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Renewed:
+class GenerationSwitch:
     """``rebuilds`` is to be recorded of the job: by output, the table, the snapshot before it was emptied, and the generation."""
 
     messages: tuple[str, ...] = ()
     rebuilds: Mapping[str, Attributes] = field(default_factory=dict)
 
 
-def is_renewed(request: ApplyRequest) -> bool:
+def begins_generation(request: ApplyRequest) -> bool:
     """Whether an apply takes a job to another generation of its checkpoint, or makes it in one that is not the first."""
     after = request.planned["generation"] if request.planned is not None else None
     if after is None:
@@ -106,22 +106,22 @@ def refusals(request: ApplyRequest, applications: Applications) -> tuple[Diagnos
         if _is_in_use(request, new, applications):
             _refuse_other_state(request, old, new)
         else:
-            for pair in _Renewal(request, old, new, applications).pairs():
+            for pair in _Switch(request, old, new, applications).pairs():
                 pair.check()
     except Failure as failure:
         return failure.diagnostics
     return ()
 
 
-def renew(request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> Renewed:
+def switch_generation(request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> GenerationSwitch:
     """Prepares the folders of ``new``; the query of ``old`` must have been asked to stop, and its application have said that it did, or
     be gone. Folders that the application was told of before are left as they are. Raises ``Failure``.
     """
     if _is_in_use(request, new, applications):
         _refuse_other_state(request, old, new)
-        return Renewed(rebuilds=rebuilds_noted(new))
+        return GenerationSwitch(rebuilds=rebuilds_noted(new))
     await_jvm(request, applications)
-    return _Renewal(request, old, new, applications).run()
+    return _Switch(request, old, new, applications).run()
 
 
 def _is_in_use(request: ApplyRequest, new: JobSpec, applications: Applications) -> bool:
@@ -171,7 +171,7 @@ def rebuilds_noted(new: JobSpec) -> dict[str, Attributes]:
 def rebuilds_in(folder: Path) -> dict[str, Attributes]:
     """What was emptied for the generation in a folder, by output."""
     try:
-        noted = (seeded(folder) or {}).get("rebuilds")
+        noted = (preparation_note(folder) or {}).get("rebuilds")
     except Damaged:
         return {}
     return noted if isinstance(noted, dict) else {}
@@ -205,7 +205,7 @@ def _references_before(request: ApplyRequest, before: Attributes) -> dict[str, R
 class _Pair:
     """One query before and after: ``old`` None where the output is new."""
 
-    renewal: "_Renewal"
+    renewal: "_Switch"
     name: str
     folder: Path
     old_folder: Path | None
@@ -218,7 +218,7 @@ class _Pair:
         try:
             while folder is not None:
                 found = read_checkpoint(folder)
-                note = None if found is not None else seeded(folder)
+                note = None if found is not None else preparation_note(folder)
                 earlier = note.get("after") if note is not None else None
                 if not isinstance(earlier, str):
                     return folder, found
@@ -240,10 +240,10 @@ class _Pair:
     def check(self) -> None:
         """Raises ``Failure`` if this query cannot begin."""
         try:
-            state = standing(self.folder, self.renewal.by)
+            state = folder_state(self.folder, self.renewal.by)
         except Damaged as trouble:
             raise Failure(damage(self.renewal.address, trouble)) from None
-        if state not in (Standing.ABSENT, Standing.PREPARED):
+        if state not in (FolderState.ABSENT, FolderState.PREPARED):
             raise Failure(in_the_way(self.renewal.address, self.folder, state))
         for output in self.new_outputs:
             if (
@@ -255,7 +255,7 @@ class _Pair:
         if self.renewal.start_from == CARRY_OVER:
             decision = self.decision()
             if isinstance(decision, Refusal):
-                raise Failure(refused(self.renewal.address, can_not_go_on(self.renewal.after, self.name, decision)))
+                raise Failure(refused(self.renewal.address, cannot_carry_over(self.renewal.after, self.name, decision)))
         elif self.renewal.start_from not in _FROM_START:
             others = sorted({item.source.kind for item in self.renewal.new.inputs if isinstance(item, StreamInput)} - {"table"})
             if others:
@@ -267,14 +267,14 @@ class _Pair:
         before, after = self.renewal.before, self.renewal.after
         if found is not None and before is None:
             return Refusal(why="the job is new, and the query that ran there is not known")
-        new = query_of(after, self.name, _uuids(self.renewal.new))
-        old = query_of(before, self.name, _uuids(self.renewal.old)) if before is not None and self.old_outputs else new
+        new = query_streams(after, self.name, _uuids(self.renewal.new))
+        old = query_streams(before, self.name, _uuids(self.renewal.old)) if before is not None and self.old_outputs else new
         if found is not None and found.started is not None:
             old = replace(old, stateful=bool(found.operators))  # the disk knows better than the text
         return decide(old, new, tuple(source.kind for source in found.sources) if found is not None else ())
 
 
-class _Renewal:
+class _Switch:
     def __init__(self, request: ApplyRequest, old: JobSpec | None, new: JobSpec, applications: Applications) -> None:
         assert request.planned is not None, "a removal renews nothing"
         self.request, self.old, self.new, self.applications = request, old, new, applications
@@ -283,7 +283,7 @@ class _Renewal:
         self.start_from: str = self.checkpoint.attributes["start_from"] or CARRY_OVER
         self.generation: int = self.after["generation"]
         self.by = f"{applications.project.lineage}/{self.checkpoint.address}"
-        self._asking = Asking(request, self.after["application"], applications)
+        self._asking = OperationClient(request, self.after["application"], applications)
 
     def pairs(self) -> list[_Pair]:
         """The queries of the new definition, each with the one of the same name before."""
@@ -320,11 +320,11 @@ class _Renewal:
 
     def _is_ours(self, folder: Path) -> bool:
         try:
-            return (seeded(folder) or {}).get("by") == self.by
+            return (preparation_note(folder) or {}).get("by") == self.by
         except Damaged as trouble:
             raise Failure(damage(self.address, trouble)) from None
 
-    def run(self) -> Renewed:
+    def run(self) -> GenerationSwitch:
         pairs = self.pairs()
         for pair in pairs:
             pair.check()
@@ -340,22 +340,22 @@ class _Renewal:
         reach("apply.truncated")
         messages = [self._seed(pair, settled[pair.name], rebuilds) for pair in pairs]
         reach("apply.seeded")
-        return Renewed(messages=(*messages, *_told(rebuilds)), rebuilds=rebuilds)
+        return GenerationSwitch(messages=(*messages, *_told(rebuilds)), rebuilds=rebuilds)
 
     # Where the old generation stands
 
-    def _settle(self, pair: _Pair) -> Settled | None:
+    def _settle(self, pair: _Pair) -> LastBatch | None:
         """The last batch whose rows are everywhere. None: no query has run there, or it does not matter."""
         known = pair.before()
         if known is None:
             return None
         folder, found = known
         if found is None:
-            return Settled(folder=folder, query_id="", batch=None)
+            return LastBatch(folder=folder, query_id="", batch=None)
         batch = found.started
         if self.start_from not in _FROM_START and found.in_flight is not None and self.old is not None:
             batch = self._settle_batch(pair, found, found.in_flight)
-        return Settled(folder=folder, query_id=found.query_id, batch=batch)
+        return LastBatch(folder=folder, query_id=found.query_id, batch=batch)
 
     def _settle_batch(self, pair: _Pair, found: CheckpointOnDisk, batch: int) -> int | None:
         assert self.old is not None, "a batch in flight was begun by an old definition"
@@ -378,7 +378,7 @@ class _Renewal:
             return False
         return bool(self.after["outputs"][output.name].get("rebuild") == "truncate")
 
-    def _rebuild(self, output: Output, settled: Settled | None) -> Attributes:
+    def _rebuild(self, output: Output, settled: LastBatch | None) -> Attributes:
         origin = (settled.query_id if settled is not None else "") or f"{self.by}/{output.name}"
         work = Truncate(target=target(output, self.new), mark=f"{origin}/g{self.generation:04d}", asked=time.time())
         self.request.progress(f"emptying {'.'.join(output.identifier)}")
@@ -403,39 +403,39 @@ class _Renewal:
         except (OSError, ControlError) as trouble:
             raise Failure(not_prepared(self.address, pair.folder, trouble)) from trouble
 
-    def _seed(self, pair: _Pair, settled: Settled | None, rebuilds: Mapping[str, Attributes]) -> str:
+    def _seed(self, pair: _Pair, settled: LastBatch | None, rebuilds: Mapping[str, Attributes]) -> str:
         try:
             beginning, message = self._beginning(pair, settled)
             emptied = {output.name: rebuilds[output.name] for output in pair.new_outputs if output.name in rebuilds}
-            seed(pair.folder, replace(beginning, told={**beginning.told, "rebuilds": emptied}))
+            prepare(pair.folder, replace(beginning, told={**beginning.told, "rebuilds": emptied}))
         except Damaged as trouble:
             raise Failure(damage(self.address, trouble)) from None
         except (OSError, ControlError) as trouble:
             raise Failure(not_prepared(self.address, pair.folder, trouble)) from trouble
         return message
 
-    def _beginning(self, pair: _Pair, settled: Settled | None) -> tuple[Beginning, str]:
+    def _beginning(self, pair: _Pair, settled: LastBatch | None) -> tuple[StartPositions, str]:
         start, where = self.start_from, f"generation {self.generation}"
         told: dict[str, Data] = {"start_from": start, "generation": self.generation}
         if start != CARRY_OVER:
-            times = dict.fromkeys(_tables(self.new), moment_of(start, now=time.time()))
+            times = dict.fromkeys(_tables(self.new), start_timestamp(start, now=time.time()))
             words = _WORDS.get(start, start)
-            return Beginning(by=self.by, times=times, told=told), f"{where} starts from {words}"
+            return StartPositions(by=self.by, times=times, told=told), f"{where} starts from {words}"
         if settled is not None:
             told = {**told, "after": str(settled.folder), "query_id": settled.query_id, "batch": settled.batch}
         match pair.decision():
             case Copied() if settled is not None:
-                beginning = Beginning(by=self.by, copied=settled, conf=self.new.conf, times=self._times({}, settled), told=told)
+                beginning = StartPositions(by=self.by, copied=settled, conf=self.new.conf, times=self._times({}, settled), told=told)
                 return beginning, f"{where} goes on after batch {settled.batch}" if settled.batch is not None else f"{where} starts anew"
             case Positions() as carried if settled is not None:
                 return self._positions(pair, carried, settled, told)
             case _:
-                times = {name: moment_of(source.start_from, now=time.time()) for name, source in _tables(self.new).items()}
-                return Beginning(by=self.by, times=times, told=told), f"{where} starts where its streams say: nothing had been read"
+                times = {name: start_timestamp(source.start_from, now=time.time()) for name, source in _tables(self.new).items()}
+                return StartPositions(by=self.by, times=times, told=told), f"{where} starts where its streams say: nothing had been read"
 
-    def _positions(self, pair: _Pair, carried: Positions, settled: Settled, told: Mapping[str, Data]) -> tuple[Beginning, str]:
-        query = query_of(self.after, pair.name)
-        before = query_of(self.before or self.after, pair.name)
+    def _positions(self, pair: _Pair, carried: Positions, settled: LastBatch, told: Mapping[str, Data]) -> tuple[StartPositions, str]:
+        query = query_streams(self.after, pair.name)
+        before = query_streams(self.before or self.after, pair.name)
         assert query.streams is not None, "an order that cannot be told was refused"
         assert before.streams is not None, "an order that cannot be told was refused"
         reached = positions_at(settled)
@@ -445,15 +445,15 @@ class _Renewal:
         times = {**self._times(same, settled), **dict.fromkeys(begun)}
         words = f"goes on after batch {settled.batch}" if positions else "starts anew: nothing had been read"
         anew = f"; {', '.join(carried.anew)} starts where its stream says" if carried.anew and positions else ""
-        beginning = Beginning(by=self.by, times=times, positions=positions, alone=carried.alone, told=told)
+        beginning = StartPositions(by=self.by, times=times, positions=positions, alone=carried.alone, told=told)
         return beginning, f"generation {self.generation} {words}{anew}"
 
-    def _times(self, same: Mapping[str, str], settled: Settled) -> dict[str, int | None]:
+    def _times(self, same: Mapping[str, str], settled: LastBatch) -> dict[str, int | None]:
         """A table that nothing was read of yet begins at the moment it was to begin at; a new one where its stream says."""
         known = times_at(settled)
         now = time.time()
         return {
-            name: known[same.get(name, name)] if same.get(name, name) in known else moment_of(source.start_from, now=now)
+            name: known[same.get(name, name)] if same.get(name, name) in known else start_timestamp(source.start_from, now=now)
             for name, source in _tables(self.new).items()
         }
 
@@ -519,9 +519,9 @@ def _emptied_before(address: str, lost: Attributes, start: str) -> Diagnostic:
     return error(codes.EMPTIED_ROWS_LOST, detail, address=address)
 
 
-def in_the_way(address: str, folder: Path, state: Standing) -> Diagnostic:
+def in_the_way(address: str, folder: Path, state: FolderState) -> Diagnostic:
     """An unknown folder is never used."""
-    what = f"A query has run in {folder}" if state is Standing.USED else f"{folder} has no note that says what it is"
+    what = f"A query has run in {folder}" if state is FolderState.USED else f"{folder} has no note that says what it is"
     detail = f"{what}, and the state does not know it. Nothing was stopped or changed. Move it away, or raise the generation once more."
     return error(codes.GENERATION_EXISTS, detail, address=address)
 

@@ -23,9 +23,17 @@ from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.definition.code import publish
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.generation import rollback
-from flareiac_spark.generation.moved_outputs import finish_redirected, redirected
-from flareiac_spark.generation.operation_client import A_WHILE, Asking
-from flareiac_spark.generation.switch_generation import Renewed, folders, is_renewed, old_spec, rebuilds_noted, refusals, renew
+from flareiac_spark.generation.moved_outputs import finish_batch_of, moved_outputs
+from flareiac_spark.generation.operation_client import A_WHILE, OperationClient
+from flareiac_spark.generation.switch_generation import (
+    GenerationSwitch,
+    begins_generation,
+    folders,
+    old_spec,
+    rebuilds_noted,
+    refusals,
+    switch_generation,
+)
 from flareiac_spark.generation.switch_generation import target as place_of
 from flareiac_spark.job.analyse import analyse
 from flareiac_spark.job.inspect import inspect_job
@@ -77,7 +85,7 @@ class JobDriver:
             self._find_out(request)
         for request in requests:
             self._applications.announce(_planned(request)["application"], request.references)
-        refused = [item for request in requests if is_renewed(request) for item in refusals(request, self._applications)]
+        refused = [item for request in requests if begins_generation(request) for item in refusals(request, self._applications)]
         return tuple(refused) or self._analysed(requests)
 
     def apply(self, request: ApplyRequest) -> Outcome:
@@ -177,22 +185,22 @@ class JobDriver:
         for engine in engines.values():
             self._applications.end_if_gone(engine, request.cancel, request.progress)
 
-    def _renewed(self, request: ApplyRequest, target: Target) -> Renewed:
+    def _renewed(self, request: ApplyRequest, target: Target) -> GenerationSwitch:
         """A raised generation is prepared between the old query's end and the new one's start."""
-        if not is_renewed(request):
-            return Renewed()
+        if not begins_generation(request):
+            return GenerationSwitch()
         old = old_spec(request, self._applications)
         if request.recorded is not None:
             self._stop_by_state(request.address, request.recorded, request.cancel)
-        return renew(request, old, target.spec, self._applications)
+        return switch_generation(request, old, target.spec, self._applications)
 
     def _finish_redirected(self, request: ApplyRequest, target: Target) -> None:
         """A batch that is in the tables of the old definition is not begun again for those of the new one."""
-        old = None if is_renewed(request) else old_spec(request, self._applications)
-        names = redirected(old, target.spec) if old is not None else ()
+        old = None if begins_generation(request) else old_spec(request, self._applications)
+        names = moved_outputs(old, target.spec) if old is not None else ()
         if old is not None and names and request.recorded is not None:
             self._stop_by_state(request.address, request.recorded, request.cancel)
-            finish_redirected(request, old, names, self._applications)
+            finish_batch_of(request, old, names, self._applications)
 
     def _analysed(self, requests: Sequence[ApplyRequest]) -> tuple[Diagnostic, ...]:
         """Asks Spark. An application that is started for the question resumes its jobs, but not those that are about to change: what
@@ -259,7 +267,7 @@ class JobDriver:
 
     def _written(self, request: ApplyRequest, spec: JobSpec) -> frozenset[tuple[str, int, str]]:
         """Which outputs have a batch in flight, as (folder, batch, output): what another definition makes of it would not reach them."""
-        asking, found = Asking(request, _planned(request)["application"], self._applications), set[tuple[str, int, str]]()
+        asking, found = OperationClient(request, _planned(request)["application"], self._applications), set[tuple[str, int, str]]()
         for folder, outputs in folders(spec).values():
             try:
                 on_disk = read_checkpoint(folder)
@@ -305,9 +313,9 @@ class JobDriver:
                 return settled_again.diagnostics
         return (rollback.put_back(request.address),)
 
-    def _noted(self, request: ApplyRequest, target: Target) -> Renewed:
+    def _noted(self, request: ApplyRequest, target: Target) -> GenerationSwitch:
         """What an apply that was interrupted had emptied."""
-        return Renewed(rebuilds=rebuilds_noted(target.spec)) if is_renewed(request) else Renewed()
+        return GenerationSwitch(rebuilds=rebuilds_noted(target.spec)) if begins_generation(request) else GenerationSwitch()
 
     def _target(self, request: ApplyRequest, planned: Attributes) -> Target:
         spec = spec_of(request.address, planned, request.references, self._applications.project)
@@ -504,7 +512,7 @@ def _lasting(identity: Attributes) -> Attributes:
     return {key: value for key, value in identity.items() if key != "observed"}
 
 
-def _with_renewal(outcome: Outcome, renewed: Renewed) -> Outcome:
+def _with_renewal(outcome: Outcome, renewed: GenerationSwitch) -> Outcome:
     match outcome:
         case Applied(attributes=attributes, identity=identity, messages=messages):
             rebuilds = {**(identity.get("rebuilds") or {}), **renewed.rebuilds}

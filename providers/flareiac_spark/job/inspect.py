@@ -15,7 +15,7 @@ from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.job.read import heart, query_folders
+from flareiac_spark.job.read import last_error, query_folders
 from flareiac_spark.places import absolute_place
 
 
@@ -42,7 +42,7 @@ def inspect_job(address: str, recorded: Recorded, references: References, applic
         "watermark": (first.watermark if first else None) or kept.watermark,
         "state_rows": first.state_rows if first else None,
         "failures": job.failures if job else 0,
-        "last_error": heart(job),
+        "last_error": last_error(job),
         "health": list(complaints(recorded.attributes, job, silent=silent)) if lives is not Liveness.GONE else [],
         "log": str(control.job_log(address)),
         "queries": {query.output: {"id": query.id, "run_id": query.run_id, "batch": query.batch} for query in job.queries} if job else {},

@@ -16,13 +16,13 @@ from flareiac_spark.change.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.change.diff import SPARK, changes, is_fresh
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
-from flareiac_spark.change.restart_reasons import in_words
+from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.definition.canonical import is_finite
 from flareiac_spark.generation import carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import health
-from flareiac_spark.observation.job import KEY, Facts, OutputFacts, decode
+from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, decode
 from flareiac_spark.start_from import CARRY_OVER
 from flareiac_spark.stream.canonical import table_columns
 
@@ -83,7 +83,7 @@ def _created(request: PlanRequest, desired: Attributes) -> Proposal:
     )
 
 
-def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> list[Blocker]:
+def _refused_again(request: PlanRequest, desired: Attributes, facts: JobFacts) -> list[Blocker]:
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should run."""
     if request.recorded is None:
         found = [blocking.unknown_state(request, desired, facts), blocking.moved_back(request, desired, facts)]
@@ -96,7 +96,7 @@ def _refused_again(request: PlanRequest, desired: Attributes, facts: Facts) -> l
 
 
 def _blockers(
-    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: Facts, *, starts: bool
+    request: PlanRequest, desired: Attributes, recorded: Attributes, found: Sequence[JobChange], facts: JobFacts, *, starts: bool
 ) -> list[Blocker]:
     if is_fresh(recorded, desired):
         start = generation_plan.start_of(desired, request.references)
@@ -126,7 +126,7 @@ def _blockers(
     ]
 
 
-def _absent_folders(request: PlanRequest, facts: Facts) -> Iterator[Diagnostic]:
+def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
     for path in facts.absent:
         yield warning(
             codes.SOURCE_FOLDER_MISSING,
@@ -156,14 +156,14 @@ def _left_null(request: PlanRequest, desired: Attributes, recorded: Attributes |
             yield f"output {name} gives no {', '.join(news)}: null in the rows that it writes to {output['table']}"
 
 
-def _begins_one(request: PlanRequest, desired: Attributes, facts: Facts) -> bool:
+def _begins_one(request: PlanRequest, desired: Attributes, facts: JobFacts) -> bool:
     """Whether apply prepares a generation for a job that is made: one that was raised, or later than the first and not begun."""
     if request.recorded is not None:
         return is_fresh(request.recorded.attributes, desired)
     return (desired["generation"] or 1) > 1 and not facts.started
 
 
-def _start(request: PlanRequest, desired: Attributes, facts: Facts) -> Step:
+def _start(request: PlanRequest, desired: Attributes, facts: JobFacts) -> Step:
     if desired["stopped"] or (is_finite(desired) and desired["run"] == "manual"):
         return Step(text="is declared and not started", effect=Effect.METADATA, why="stopped" if desired["stopped"] else 'run = "manual"')
     if desired["mode"] == "batch":
@@ -279,7 +279,7 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
     steps = [step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None]
     if not restarts and not (fresh and steps):
         return steps
-    what = in_words(restarts)
+    what = restart_reason(restarts)
     why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restarted)))
     if not _starts_by_itself(desired):
         return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
@@ -299,7 +299,7 @@ def _steps(found: Sequence[JobChange], desired: Attributes, *, fresh: bool, acce
     return [Step(text=f"stops after its current batch and starts {where}: {what}", effect=Effect.RESTART, why=why), *steps]
 
 
-def _in_flight(facts: Facts) -> list[Step]:
+def _in_flight(facts: JobFacts) -> list[Step]:
     """A batch that was begun, and will certainly be done again: while a query runs its current one may still be committed."""
     if facts.phase in ("running", "idle", "starting", "stopping") and facts.alive:
         return []
@@ -332,7 +332,7 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
             assert_never(change)
 
 
-def _state_steps(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: Facts) -> list[Step]:
+def _state_steps(request: PlanRequest, desired: Attributes, recorded: Attributes, facts: JobFacts) -> list[Step]:
     if desired["stopped"] and not recorded["stopped"]:
         return [Step(text="stops after its current batch", effect=Effect.STOPS, why="stopped = true")]
     if desired["stopped"] and facts.state == "running":
@@ -360,7 +360,7 @@ def _disturbed(request: PlanRequest) -> bool:
     return any(item.reaction is not Reaction.RUNS_ON for item in request.disturbances)
 
 
-def _heal_steps(desired: Attributes, drift: Sequence[str], facts: Facts) -> list[Step]:
+def _heal_steps(desired: Attributes, drift: Sequence[str], facts: JobFacts) -> list[Step]:
     if not drift or desired["stopped"]:
         return []
     text = "runs again" if is_finite(desired) else "starts again where its checkpoint stands"
@@ -375,20 +375,20 @@ def _reasons(found: Sequence[JobChange], drift: Sequence[str], request: PlanRequ
     return (*drift, *dict.fromkeys(words))
 
 
-def _facts(request: PlanRequest) -> Facts:
+def _facts(request: PlanRequest) -> JobFacts:
     match request.observed:
         case Present(identity=identity) | Missing(identity=identity) if KEY in identity:
             return decode(identity)
         case Present():
             return _assumed(request)
         case _:
-            return Facts()
+            return JobFacts()
 
 
-def _assumed(request: PlanRequest) -> Facts:
+def _assumed(request: PlanRequest) -> JobFacts:
     """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal must not get lost."""
     queries = (request.recorded.identity.get("queries") or {}) if request.recorded else {}
-    return Facts(checkpoints={name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()})
+    return JobFacts(checkpoints={name: OutputFacts(query_id=query["id"], started=0, committed=0) for name, query in queries.items()})
 
 
 def _fingerprint(request: PlanRequest) -> Data:
@@ -405,7 +405,7 @@ def _fingerprint(request: PlanRequest) -> Data:
     }
 
 
-def _out_of_reach(request: PlanRequest, facts: Facts) -> list[str]:
+def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked at."""
     desired = request.desired
     if desired is None or not looked_at(request):

@@ -17,7 +17,7 @@ from flareiac_spark.change.source_folders import WILDCARDS, read_paths
 from flareiac_spark.checkpoint_files.generations import damage, layout_of
 from flareiac_spark.checkpoint_files.layout import folder_of
 from flareiac_spark.checkpoint_files.overwritten import NEWEST, overwritten
-from flareiac_spark.checkpoint_files.query_positions import Stand, read_stand
+from flareiac_spark.checkpoint_files.query_positions import QueryPositions, read_positions
 from flareiac_spark.checkpoint_files.reader import Damaged, read_checkpoint
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, DesiredJob, JobStatus, Status, job_spec_from_json
 from flareiac_spark.definition.build import query_digest
@@ -25,7 +25,7 @@ from flareiac_spark.definition.canonical import is_finite, query_names
 from flareiac_spark.definition.queries import query_of
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.job.health import complaints
-from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode, of_disk
+from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, encode, of_disk
 from flareiac_spark.places import absolute_place
 
 
@@ -124,10 +124,10 @@ def checkpoints_of(
     return found
 
 
-def _stands(attributes: Attributes, references: References, applications: Applications) -> dict[str, Stand]:
+def _stands(attributes: Attributes, references: References, applications: Applications) -> dict[str, QueryPositions]:
     """Where the recorded queries stand in tables. Raises ``Damaged``."""
     folders = query_folders(attributes, references, applications, query_names(attributes))
-    return {output: stand for output, folder in folders if (stand := read_stand(folder)) is not None}
+    return {output: stand for output, folder in folders if (stand := read_positions(folder)) is not None}
 
 
 def query_folders(
@@ -156,14 +156,14 @@ def _facts(
     desired: Desired | None,
     status: Status | None,
     checkpoints: Mapping[str, OutputFacts],
-    stands: Mapping[str, Stand],
-) -> Facts:
+    stands: Mapping[str, QueryPositions],
+) -> JobFacts:
     wanted = desired.jobs.get(address) if desired else None
     job = status.jobs.get(address) if status else None
     lives = liveness(status)
     alive = lives is Liveness.ALIVE
     ended = status.application.reason if status is not None and lives is Liveness.GONE and status.application.phase == "ended" else ""
-    return Facts(
+    return JobFacts(
         digest=wanted.digest if wanted else None,
         query=_query(wanted),
         state=wanted.state if wanted else None,
@@ -173,7 +173,7 @@ def _facts(
         silent=why_unknown(status) if status is not None and lives is Liveness.UNKNOWN else "",
         elsewhere=_process(status) if is_elsewhere_and_silent(status) else "",
         phase=job.phase if job else None,
-        error=heart(job),
+        error=last_error(job),
         checkpoints=checkpoints,
         stands=stands,
         since_ms=int(job.since * 1000) if job else None,
@@ -193,13 +193,13 @@ def _query(wanted: DesiredJob | None) -> str | None:
         return None  # of another release
 
 
-def heart(job: JobStatus | None) -> str | None:
+def last_error(job: JobStatus | None) -> str | None:
     """The heart of a job's last error, as one text."""
     if job is None or job.last_error is None:
         return None
     return f"{job.last_error.error_class}: {job.last_error.message}"
 
 
-def _live(attributes: Attributes, facts: Facts) -> Attributes:
+def _live(attributes: Attributes, facts: JobFacts) -> Attributes:
     by_hand = facts.state == "stopped" and not is_finite(attributes) and not attributes["stopped"]
     return {**attributes, "stopped": True} if by_hand else attributes

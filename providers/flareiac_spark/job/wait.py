@@ -9,7 +9,7 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
 from flareiac_spark.application import wait_for
 from flareiac_spark.control import ControlDirectory, JobStatus, Status
-from flareiac_spark.job.read import heart
+from flareiac_spark.job.read import last_error
 from flareiac_spark.observation.job import ENDED
 
 WHILE_A_RUN_TAKES: Final = 30 * 24 * 3600.0
@@ -87,10 +87,10 @@ def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool
         found = error(codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address)
         return replace(found, cancelled=True)
     if job is not None and job.phase == "failed":
-        text = heart(job) or "The application gives no reason."
+        text = last_error(job) or "The application gives no reason."
         kind = "Another start would fail the same way until the cause is removed." if job.last_error and job.last_error.permanent else ""
         return error(codes.JOB_FAILED, f"{text}\n{kind} The log of {address} is {log}.".replace("\n The", "\nThe"), address=address)
-    said = f" Its last error: {heart(job)}." if heart(job) else ""
+    said = f" Its last error: {last_error(job)}." if last_error(job) else ""
     return error(
         codes.JOB_NOT_STABLE,
         f"{address} was started and has committed no batch after {within_ms / 1000:.0f} s.{said} "

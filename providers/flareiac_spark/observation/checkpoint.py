@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac_spark.checkpoint_files.folder_state import Standing
+from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Contents, Generation
 from flareiac_spark.checkpoint_files.layout import SINGLE
 
@@ -83,7 +83,7 @@ def decode(identity: Attributes) -> tuple[QueryFacts, ...]:
 
 def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:
     """The queries that have run in a generation."""
-    return [item for item in facts if item.number == generation and item.standing == Standing.USED]
+    return [item for item in facts if item.number == generation and item.standing == FolderState.USED]
 
 
 def removable(numbers: Collection[int], in_use: int, keep: int) -> frozenset[int]:

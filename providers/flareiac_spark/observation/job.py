@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from flareiac.kernel.data import Attributes
-from flareiac_spark.checkpoint_files.query_positions import Stand
+from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.query_positions import decode as decoded_stand
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 
@@ -27,7 +27,7 @@ class OutputFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class JobFacts:
     """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``query`` is a digest of what it computes alone;
     ``alive`` and ``phase`` are the application's.
 
@@ -49,7 +49,7 @@ class Facts:
     phase: str | None = None
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
-    stands: Mapping[str, Stand] = field(default_factory=dict)
+    stands: Mapping[str, QueryPositions] = field(default_factory=dict)
     since_ms: int | None = None
     heard_ms: int | None = None
     failures: int = 0
@@ -76,17 +76,17 @@ class Facts:
         return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
 
 
-def encode(facts: Facts) -> Attributes:
+def encode(facts: JobFacts) -> Attributes:
     """As plain data."""
     data: Attributes = asdict(facts)
     return data
 
 
-def decode(identity: Attributes) -> Facts:
+def decode(identity: Attributes) -> JobFacts:
     """The facts in an observation's identity; empty ones where there are none."""
     data = identity.get(KEY)
     if not isinstance(data, dict):
-        return Facts()
+        return JobFacts()
     checkpoints = {
         name: OutputFacts(
             **{
@@ -98,7 +98,7 @@ def decode(identity: Attributes) -> Facts:
         for name, item in data["checkpoints"].items()
     }
     stands = {name: decoded_stand(item) for name, item in data.get("stands", {}).items()}
-    return Facts(**{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))})
+    return JobFacts(**{**data, "checkpoints": checkpoints, "stands": stands, "absent": tuple(data.get("absent", ()))})
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:

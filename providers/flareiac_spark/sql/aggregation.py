@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.predicate_pushdown import split
 from flareiac_spark.sql.resolve import Resolver, shown_name
@@ -129,7 +129,7 @@ class _Gatherer:
         for node in nodes if isinstance(nodes, list) else []:
             for child in node.iter_expressions():
                 found += child.expressions if isinstance(child, exp.Tuple) else [child]
-            self._aggregate.sets += spell(node, lambda _, column: column.lower()) + name
+            self._aggregate.sets += normalize(node, lambda _, column: column.lower()) + name
         return [child.this if isinstance(child, exp.Paren) else child for child in found]
 
     def _key(self, expression: "exp.Expr", items: "list[tuple[str, exp.Expr]]") -> None:
@@ -149,8 +149,8 @@ class _Gatherer:
         resolved = self._resolver.resolve(expression)
         if resolved.find(exp.Column) is None and not isinstance(resolved, exp.Anonymous):
             return  # Spark drops constants
-        text = spell(resolved, _plainly)
-        written = spell(expression, lambda _, name: name.lower())
+        text = normalize(resolved, _plainly)
+        written = normalize(expression, lambda _, name: name.lower())
         if (text, written) not in self._written:
             self._written.add((text, written))
             name = f"k{len(self._aggregate.keys)}"
@@ -185,7 +185,7 @@ class _Gatherer:
         """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if it is one."""
         from sqlglot import exp
 
-        text = spell(resolved, _plainly)
+        text = normalize(resolved, _plainly)
         if text in self._keys:
             return self._column(self._keys[text], resolved)
         if is_aggregate(resolved):
@@ -208,7 +208,7 @@ class _Gatherer:
         from sqlglot import exp
 
         def loose(node: exp.Expr) -> bool:
-            if spell(node, _plainly) in self._keys or is_aggregate(node):
+            if normalize(node, _plainly) in self._keys or is_aggregate(node):
                 return False
             if isinstance(node, exp.Anonymous):
                 return False  # this one is asked itself
@@ -265,7 +265,7 @@ def _topmost(tree: "exp.Expr") -> "list[exp.Expr]":
 
 def _words(tree: "exp.Expr", resolved: "exp.Expr") -> list[str]:
     """How each aggregate of ``resolved`` is written; nothing where an alias brought in others."""
-    written = [spell(each, lambda _, name: name.lower()) for each in _topmost(tree)]
+    written = [normalize(each, lambda _, name: name.lower()) for each in _topmost(tree)]
     return written if len(written) == len(_topmost(resolved)) else []
 
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 
-class Part(StrEnum):
+class ChangeKind(StrEnum):
     """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no state."""
 
     SOURCES = "sources"
@@ -40,38 +40,38 @@ class Part(StrEnum):
     UNKNOWN = "unknown"
 
 
-def placed(part: Part, *, feeds_state: bool) -> Part:
+def placed(part: ChangeKind, *, feeds_state: bool) -> ChangeKind:
     """What a difference is at its place: below the state nothing is only above it. Every difference passes here."""
     match part:
-        case Part.PROJECTION | Part.LIMIT | Part.ORDER:
-            return Part.INPUT_OF_STATE if feeds_state else part
-        case Part.FILTER:
-            return Part.FILTER_BEFORE_STATE if feeds_state else part
+        case ChangeKind.PROJECTION | ChangeKind.LIMIT | ChangeKind.ORDER:
+            return ChangeKind.INPUT_OF_STATE if feeds_state else part
+        case ChangeKind.FILTER:
+            return ChangeKind.FILTER_BEFORE_STATE if feeds_state else part
         case (
-            Part.SOURCES
-            | Part.FILTER_BEFORE_STATE
-            | Part.INPUT_OF_STATE
-            | Part.GROUPING_KEYS
-            | Part.AGGREGATE_ADDED
-            | Part.AGGREGATE_REMOVED
-            | Part.AGGREGATE_CHANGED
-            | Part.AGGREGATE_ARGUMENT
-            | Part.AGGREGATE_ORDER
-            | Part.WINDOW
-            | Part.JOIN_TYPE
-            | Part.JOIN_KEYS
-            | Part.JOIN_CONDITION
-            | Part.JOIN_COLUMNS
-            | Part.DEDUP
-            | Part.STATE_ADDED
-            | Part.STATE_REMOVED
-            | Part.HINT
-            | Part.UNKNOWN
+            ChangeKind.SOURCES
+            | ChangeKind.FILTER_BEFORE_STATE
+            | ChangeKind.INPUT_OF_STATE
+            | ChangeKind.GROUPING_KEYS
+            | ChangeKind.AGGREGATE_ADDED
+            | ChangeKind.AGGREGATE_REMOVED
+            | ChangeKind.AGGREGATE_CHANGED
+            | ChangeKind.AGGREGATE_ARGUMENT
+            | ChangeKind.AGGREGATE_ORDER
+            | ChangeKind.WINDOW
+            | ChangeKind.JOIN_TYPE
+            | ChangeKind.JOIN_KEYS
+            | ChangeKind.JOIN_CONDITION
+            | ChangeKind.JOIN_COLUMNS
+            | ChangeKind.DEDUP
+            | ChangeKind.STATE_ADDED
+            | ChangeKind.STATE_REMOVED
+            | ChangeKind.HINT
+            | ChangeKind.UNKNOWN
         ):
             return part
 
 
-ABOVE_STATE: Final = frozenset(part for part in Part if placed(part, feeds_state=True) is not part)
+ABOVE_STATE: Final = frozenset(part for part in ChangeKind if placed(part, feeds_state=True) is not part)
 """What differs above the state of a query that holds some, or in a query without: the state itself means what it meant."""
 
 
@@ -88,7 +88,7 @@ class ColumnChange:
 class Difference:
     """``step`` is named as in the new query. ``old`` and ``new`` are short SQL texts, "" where absent."""
 
-    part: Part
+    part: ChangeKind
     step: str
     old: str = ""
     new: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from flareiac_spark.sql.change_kinds import Difference, Part
+from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compose import compose
 from flareiac_spark.sql.differences import Written, differences
 from flareiac_spark.sql.operators import Composed, all_below, holds_state
@@ -133,7 +133,7 @@ def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Mea
         return Meaning(same=True, stateful_before=state[0], stateful_after=state[1])
     step = next((name for name in after if not _same_words(before.get(name), after[name])), new.source)
     told = _short(before.get(step, "")), _short(after.get(step, ""))
-    difference = Difference(part=Part.UNKNOWN, step=step, old=told[0], new=told[1], detail=reason)
+    difference = Difference(part=ChangeKind.UNKNOWN, step=step, old=told[0], new=told[1], detail=reason)
     return Meaning(same=False, differences=(difference,), stateful_before=state[0], stateful_after=state[1])
 
 

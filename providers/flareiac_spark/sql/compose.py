@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
-from flareiac_spark.sql.fingerprint import outline
+from flareiac_spark.sql.fingerprint import fingerprint
 from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE
 from flareiac_spark.sql.joining import join_kind, joined
 from flareiac_spark.sql.negation import is_stable
@@ -35,7 +35,7 @@ from flareiac_spark.sql.operators import (
     streams,
 )
 from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
-from flareiac_spark.sql.raw_parse import verbatim
+from flareiac_spark.sql.raw_parse import raw_parse
 from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
 
@@ -138,7 +138,7 @@ class _Composer:
 
     def _step(self, name: str, names: Names) -> Relation:
         written, sql = self._steps[name]
-        tree = verbatim(sql)
+        tree = raw_parse(sql)
         if tree is None:
             raise CannotTell(f"the SQL of step {written} is not read here")
         relation = self._query(tree, Names(step=written, steps=(*names.steps, name), ctes={}))
@@ -304,7 +304,7 @@ class _Composer:
             raise CannotTell("a stream is read inside an expression")
         composed = Composed(block=relation.block, outputs=_outputs(relation), operators=self._operators)
         prune(composed)
-        text, outer = outline(composed)
+        text, outer = fingerprint(composed)
         random = any(f"{name}(" in text for name in UNSTABLE)
         return exp.Anonymous(this="@random_query" if random else "@query", expressions=[exp.Literal.string(text), *outer])
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from flareiac_spark.sql.change_kinds import ColumnChange, Difference, Part, placed
-from flareiac_spark.sql.labels import called, kind_called, relations_of
+from flareiac_spark.sql.change_kinds import ChangeKind, ColumnChange, Difference, placed
+from flareiac_spark.sql.labels import kind_label, operator_label, relations_of
 from flareiac_spark.sql.matching import (
     function_of,
     is_window,
@@ -19,7 +19,7 @@ from flareiac_spark.sql.matching import (
 )
 from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.never_true import settles
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -41,7 +41,7 @@ from flareiac_spark.sql.operators import (
     UnionColumn,
     holds_state,
 )
-from flareiac_spark.sql.to_sql import shown
+from flareiac_spark.sql.to_sql import to_sql
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Side:
         """Of the columns of an operator that the other query has not."""
 
     def text(self, expr: "exp.Expr") -> str:
-        return spell(expr, self._named)
+        return normalize(expr, self._named)
 
     def _named(self, giver: str, name: str) -> str:
         if (known := self.names.get((giver, name))) is not None:
@@ -90,7 +90,7 @@ class _Side:
         return f"{self.names.get((giver, '*'), self._mark + giver)}.{name}"
 
     def show(self, expr: "exp.Expr") -> str:
-        return shown(expr, self.composed)
+        return to_sql(expr, self.composed)
 
     def buffer(self, call: "exp.Expr") -> tuple[str, ...] | None:
         return buffer_of(call, self._type)
@@ -125,9 +125,9 @@ class _Place:
     def below_feeds_state(self) -> bool:
         return self.stateful or self.feeds_state
 
-    def part(self, part: Part) -> Part:
+    def part(self, part: ChangeKind) -> ChangeKind:
         """Of an operator without state every difference is one of values."""
-        return part if self.stateful else Part.PROJECTION
+        return part if self.stateful else ChangeKind.PROJECTION
 
 
 class _Differ:
@@ -146,7 +146,7 @@ class _Differ:
 
     def _add(
         self,
-        part: Part,
+        part: ChangeKind,
         step: str,
         old: str = "",
         new: str = "",
@@ -201,12 +201,12 @@ class _Differ:
         return block.filters
 
     def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
-        part, told = _part_of(operator, Part.STATE_REMOVED), self._told(operator, self._old)
-        self._add(part, operator.step, old=told, feeds_state=feeds_state, detail=f"removed {called(operator)}")
+        part, told = _part_of(operator, ChangeKind.STATE_REMOVED), self._told(operator, self._old)
+        self._add(part, operator.step, old=told, feeds_state=feeds_state, detail=f"removed {operator_label(operator)}")
 
     def _report_came(self, operator: Operator, feeds_state: bool) -> None:
-        part, told = _part_of(operator, Part.STATE_ADDED), self._told(operator, self._new)
-        self._add(part, operator.step, new=told, feeds_state=feeds_state, detail=f"added {called(operator)}")
+        part, told = _part_of(operator, ChangeKind.STATE_ADDED), self._told(operator, self._new)
+        self._add(part, operator.step, new=told, feeds_state=feeds_state, detail=f"added {operator_label(operator)}")
 
     def _other_leaves(self, old: Block, new: Block, feeds_state: bool) -> None:
         if holds_state(old.base) and not holds_state(new.base):
@@ -214,7 +214,7 @@ class _Differ:
         elif holds_state(new.base) and not holds_state(old.base):
             self._report_came(new.base, feeds_state)
         told = relations_of(old), relations_of(new)
-        self._add(Part.SOURCES, new.base.step, *told, feeds_state=feeds_state, detail="another set of relations is read")
+        self._add(ChangeKind.SOURCES, new.base.step, *told, feeds_state=feeds_state, detail="another set of relations is read")
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
         before = [self._old.text(condition.expr) for condition in old]
@@ -231,7 +231,7 @@ class _Differ:
             last = (other or one)[0]
             detail = "Spark applies it before the state" if feeds_state and last.moved else ""
             told = _each(one, self._old), _each(other, self._new)
-            self._add(Part.FILTER, last.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(ChangeKind.FILTER, last.step, *told, feeds_state=feeds_state, detail=detail)
 
     # Operators
 
@@ -251,7 +251,7 @@ class _Differ:
                 self._blocks(old.input, new.input, feeds_state or holds_state(new))
                 if self._old.text(old.count) != self._new.text(new.count):
                     told = self._old.show(old.count), self._new.show(new.count)
-                    self._add(Part.LIMIT, new.step, *told, feeds_state=feeds_state, same_type=True)
+                    self._add(ChangeKind.LIMIT, new.step, *told, feeds_state=feeds_state, same_type=True)
             case Sort(), Sort():
                 self._blocks(old.input, new.input, feeds_state)
                 self._ordered(old, new, feeds_state)
@@ -266,14 +266,14 @@ class _Differ:
         self._same_name((old.id, "*"), (new.id, "*"))
         if old.relation != new.relation or old.streams != new.streams:
             detail = "" if old.streams == new.streams else "no longer streamed" if old.streams else "now streamed"
-            self._add(Part.SOURCES, new.step, old=old.relation, new=new.relation, feeds_state=feeds_state, detail=detail)
+            self._add(ChangeKind.SOURCES, new.step, old=old.relation, new=new.relation, feeds_state=feeds_state, detail=detail)
 
     def _ordered(self, old: Sort, new: Sort, feeds_state: bool) -> None:
         before, after = [self._old.text(key) for key in old.keys], [self._new.text(key) for key in new.keys]
         if before != after:
             told = ", ".join(self._old.show(key) for key in old.keys), ", ".join(self._new.show(key) for key in new.keys)
             detail = "only their order" if sorted(before) == sorted(after) else ""
-            self._add(Part.ORDER, new.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(ChangeKind.ORDER, new.step, *told, feeds_state=feeds_state, detail=detail)
 
     # Aggregations
 
@@ -283,11 +283,11 @@ class _Differ:
         self._keys(old, new, place)
         if old.sets != new.sets:
             told = (old.sets and "grouping sets", new.sets and "grouping sets")
-            self._add(place.part(Part.GROUPING_KEYS), new.step, *told, feeds_state=feeds_state, same_type=False)
+            self._add(place.part(ChangeKind.GROUPING_KEYS), new.step, *told, feeds_state=feeds_state, same_type=False)
         self._calls(old, new, place)
 
     def _keys(self, old: Aggregate, new: Aggregate, place: "_Place") -> None:
-        part = place.part(Part.DEDUP if old.distinct and new.distinct else Part.GROUPING_KEYS)
+        part = place.part(ChangeKind.DEDUP if old.distinct and new.distinct else ChangeKind.GROUPING_KEYS)
         feeds_state = place.feeds_state
         pairs, gone, came = self._matched(old, new, old.keys, new.keys)
         for one, another in paired_keys(gone, came):
@@ -296,16 +296,16 @@ class _Differ:
             window = is_window(one.expr) and is_window(another.expr)
             told = self._old.show(one.expr), self._new.show(another.expr)
             detail = window_change(one.expr, another.expr) if window else f"{told[0]} -> {told[1]}"
-            kind = place.part(Part.WINDOW) if window else part
+            kind = place.part(ChangeKind.WINDOW) if window else part
             types = same_window(one.expr, another.expr) if window else self._key_type(one.expr, another.expr)
             self._add(kind, new.step, *told, feeds_state=feeds_state, detail=detail, same_type=types)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            shown = self._old.show(item.expr)
-            self._add(part, new.step, old=shown, feeds_state=feeds_state, detail=f"removed {shown}", same_type=False)
+            text = self._old.show(item.expr)
+            self._add(part, new.step, old=text, feeds_state=feeds_state, detail=f"removed {text}", same_type=False)
         for item in came:
-            shown = self._new.show(item.expr)
-            self._add(part, new.step, new=shown, feeds_state=feeds_state, detail=f"added {shown}", same_type=False)
+            text = self._new.show(item.expr)
+            self._add(part, new.step, new=text, feeds_state=feeds_state, detail=f"added {text}", same_type=False)
         if _moved(pairs, old.keys, new.keys):
             same = self._exchangeable(old.keys, new.keys)
             self._add(part, new.step, *self._lists(old.keys, new.keys), feeds_state=feeds_state, detail="only their order", same_type=same)
@@ -350,24 +350,24 @@ class _Differ:
             self._call(one, another, new.step, place)
             self._same_name((old.id, one.name), (new.id, another.name))
         for item in gone:
-            self._add(place.part(Part.AGGREGATE_REMOVED), new.step, old=self._old.show(item.expr), feeds_state=feeds_state)
+            self._add(place.part(ChangeKind.AGGREGATE_REMOVED), new.step, old=self._old.show(item.expr), feeds_state=feeds_state)
         for item in came:
-            self._add(place.part(Part.AGGREGATE_ADDED), new.step, new=self._new.show(item.expr), feeds_state=feeds_state)
+            self._add(place.part(ChangeKind.AGGREGATE_ADDED), new.step, new=self._new.show(item.expr), feeds_state=feeds_state)
         if place.stateful and _moved(pairs, old.calls, new.calls):
             buffers = [
                 (self._old.buffer(one.expr), self._new.buffer(another.expr)) for one, another in zip(old.calls, new.calls, strict=True)
             ]
             same = _all([same_buffer(*each) for each in buffers])
-            self._add(Part.AGGREGATE_ORDER, new.step, *self._lists(old.calls, new.calls), feeds_state=feeds_state, same_type=same)
+            self._add(ChangeKind.AGGREGATE_ORDER, new.step, *self._lists(old.calls, new.calls), feeds_state=feeds_state, same_type=same)
 
     def _call(self, old: Item, new: Item, step: str, place: "_Place") -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
         told = self._old.show(old.expr), self._new.show(new.expr)
         if function_of(old.expr) != function_of(new.expr):
-            self._add(place.part(Part.AGGREGATE_CHANGED), step, *told, feeds_state=place.feeds_state, same_type=same)
+            self._add(place.part(ChangeKind.AGGREGATE_CHANGED), step, *told, feeds_state=place.feeds_state, same_type=same)
             return
         where = parting(old.expr, new.expr, step)
-        part = Part.AGGREGATE_ARGUMENT if where == step else Part.INPUT_OF_STATE
+        part = ChangeKind.AGGREGATE_ARGUMENT if where == step else ChangeKind.INPUT_OF_STATE
         self._add(place.part(part), where, *told, feeds_state=place.feeds_state, same_type=same)
 
     def _order_calls(self, side: _Side) -> None:
@@ -397,7 +397,7 @@ class _Differ:
             detail = ", ".join(changes) or "only their order"
             same = self._exchangeable(old.keys, new.keys) if len(old.keys) == len(new.keys) else False
             told = self._lists(old.keys, new.keys)
-            self._add(place.part(Part.DEDUP), new.step, *told, feeds_state=feeds_state, detail=detail, same_type=same)
+            self._add(place.part(ChangeKind.DEDUP), new.step, *told, feeds_state=feeds_state, detail=detail, same_type=same)
 
     def _joins(self, old: Join, new: Join, feeds_state: bool) -> None:
         place = _Place(stateful=old.stateful and new.stateful, feeds_state=feeds_state)
@@ -407,9 +407,9 @@ class _Differ:
         if place.stateful:
             self._kept(old, new, feeds_state)
         if old.kind != new.kind:
-            kinds = kind_called(old), kind_called(new)
+            kinds = kind_label(old), kind_label(new)
             told, detail = (f"{kinds[0]} join", f"{kinds[1]} join"), table or f"{kinds[0]} -> {kinds[1]}"
-            self._add(place.part(Part.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(place.part(ChangeKind.JOIN_TYPE), new.step, *told, feeds_state=feeds_state, detail=detail)
         self._unsure(old, new, feeds_state)
         self._equations(old, new, place, table)
         self._rest(old, new, place, table)
@@ -421,7 +421,7 @@ class _Differ:
         if came or lost:
             detail = "the filter above may make it an inner join"
             told = _each(lost, self._old), _each(came, self._new)
-            self._add(Part.JOIN_TYPE, new.step, *told, feeds_state=feeds_state, detail=detail)
+            self._add(ChangeKind.JOIN_TYPE, new.step, *told, feeds_state=feeds_state, detail=detail)
 
     def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
         for join in (old, new):
@@ -435,17 +435,17 @@ class _Differ:
                 where = parting(one.expr, another.expr, new.step)
                 told = self._old.show(one.expr), self._new.show(another.expr)
                 same, detail = _same(self._old.type(one.expr), self._new.type(another.expr)), f"what the {name} side of the join keeps"
-                self._add(Part.INPUT_OF_STATE, where, *told, feeds_state=feeds_state, detail=detail, same_type=same)
+                self._add(ChangeKind.INPUT_OF_STATE, where, *told, feeds_state=feeds_state, detail=detail, same_type=same)
                 self._same_name((old.id, one.name), (new.id, another.name))
             for item in lost:
-                shown, detail = self._old.show(item.expr), f"removed from the {name} side"
-                self._add(Part.JOIN_COLUMNS, new.step, old=shown, feeds_state=feeds_state, detail=detail)
+                text, detail = self._old.show(item.expr), f"removed from the {name} side"
+                self._add(ChangeKind.JOIN_COLUMNS, new.step, old=text, feeds_state=feeds_state, detail=detail)
             for item in more:
-                shown, detail = self._new.show(item.expr), f"added to the {name} side"
-                self._add(Part.JOIN_COLUMNS, new.step, new=shown, feeds_state=feeds_state, detail=detail)
+                text, detail = self._new.show(item.expr), f"added to the {name} side"
+                self._add(ChangeKind.JOIN_COLUMNS, new.step, new=text, feeds_state=feeds_state, detail=detail)
         if _moved(pairs, old.kept, new.kept):
             same, told = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
-            self._add(Part.JOIN_COLUMNS, new.step, *told, feeds_state=feeds_state, detail="only their order", same_type=same)
+            self._add(ChangeKind.JOIN_COLUMNS, new.step, *told, feeds_state=feeds_state, detail="only their order", same_type=same)
 
     def _equations(self, old: Join, new: Join, place: "_Place", table: str) -> None:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
@@ -456,7 +456,7 @@ class _Differ:
                 for side, join in ((self._old, old), (self._new, new))
             )
             same = self._same_keys(old, new)
-            part = place.part(Part.JOIN_KEYS)
+            part = place.part(ChangeKind.JOIN_KEYS)
             self._add(part, new.step, told[0], told[1], feeds_state=place.feeds_state, detail=table, same_type=same)
 
     def _same_keys(self, old: Join, new: Join) -> bool | None:
@@ -473,33 +473,33 @@ class _Differ:
             gone, came = old.rest, new.rest
         if gone or came:
             told = _each(gone, self._old), _each(came, self._new)
-            self._add(place.part(Part.JOIN_CONDITION), new.step, *told, feeds_state=place.feeds_state, detail=table)
+            self._add(place.part(ChangeKind.JOIN_CONDITION), new.step, *told, feeds_state=place.feeds_state, detail=table)
 
     # What holds no state
 
     def _unions(self, old: Union, new: Union, feeds_state: bool) -> None:
         if old.kind != new.kind:
             told = old.kind.upper(), new.kind.upper()
-            self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how relations are put together")
+            self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how relations are put together")
         if len(old.inputs) != len(new.inputs):
             told = " and ".join(relations_of(block) for block in old.inputs), " and ".join(relations_of(block) for block in new.inputs)
-            self._add(Part.SOURCES, new.step, *told, feeds_state=feeds_state, detail="other relations are united")
+            self._add(ChangeKind.SOURCES, new.step, *told, feeds_state=feeds_state, detail="other relations are united")
         for one, another in zip(old.inputs, new.inputs, strict=False):
             self._blocks(one, another, feeds_state)
         if old.kind != "union" and len(old.columns) != len(new.columns):
             lists = [", ".join(side.show(each.exprs[0]) for each in one.columns) for side, one in ((self._old, old), (self._new, new))]
-            self._add(Part.PROJECTION, new.step, lists[0], lists[1], feeds_state=feeds_state, detail="what rows are compared by")
+            self._add(ChangeKind.PROJECTION, new.step, lists[0], lists[1], feeds_state=feeds_state, detail="what rows are compared by")
         for column in new.columns:
             match = self._same_column(old, new, column.exprs)
             if match is None:
                 told = "", self._new.show(column.exprs[0])
-                self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="a column of the union")
+                self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="a column of the union")
                 continue
             self._same_name((old.id, match.name), (new.id, column.name))
             for was, now in zip(match.exprs, column.exprs, strict=False):
                 if self._old.text(was) != self._new.text(now):
                     told = self._old.show(was), self._new.show(now)
-                    self._add(Part.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state)
+                    self._add(ChangeKind.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state)
 
     def _same_column(self, old: Union, new: Union, exprs: "list[exp.Expr]") -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
@@ -512,14 +512,14 @@ class _Differ:
         self._same_name((old.id, "*"), (new.id, "*"))
         if (self._old.text(old.call), old.outer) != (self._new.text(new.call), new.outer):
             told = self._old.show(old.call), self._new.show(new.call)
-            self._add(Part.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how rows are made of one row")
+            self._add(ChangeKind.PROJECTION, new.step, *told, feeds_state=feeds_state, detail="how rows are made of one row")
 
     def _computed(self, old: Compute, new: Compute, feeds_state: bool) -> None:
         self._blocks(old.input, new.input, feeds_state)
         _, gone, came = self._matched(old, new, old.items, new.items)
         for place in range(max(len(gone), len(came))):
             one, another = gone[place : place + 1], came[place : place + 1]
-            self._add(Part.PROJECTION, new.step, _each(one, self._old), _each(another, self._new), feeds_state=feeds_state)
+            self._add(ChangeKind.PROJECTION, new.step, _each(one, self._old), _each(another, self._new), feeds_state=feeds_state)
             if one and another:
                 self._same_name((old.id, one[0].name), (new.id, another[0].name))
 
@@ -546,7 +546,7 @@ class _Differ:
             self._output(new[0].step, *told, "only their order")
 
     def _output(self, step: str, old: str, new: str, detail: str, column: ColumnChange | None = None) -> None:
-        self._add(Part.PROJECTION, step, old, new, feeds_state=False, detail=detail, column=column)
+        self._add(ChangeKind.PROJECTION, step, old, new, feeds_state=False, detail=detail, column=column)
 
     def _column(self, step: str, kind: Literal["added", "removed", "changed"], output: Output, old: str, new: str) -> None:
         name = _name(output)
@@ -556,7 +556,7 @@ class _Differ:
     def _hints(self, old: list[Hint], new: list[Hint]) -> None:
         before, after = sorted(each.text for each in old), sorted(each.text for each in new)
         if before != after:
-            self._add(Part.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False)
+            self._add(ChangeKind.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False)
 
     def _told(self, operator: Operator, side: _Side) -> str:
         match operator:
@@ -567,7 +567,7 @@ class _Differ:
             case Dedup():
                 return ", ".join(side.show(item.expr) for item in operator.keys)
             case Join():
-                return f"{kind_called(operator)} join with {relations_of(operator.table)}"
+                return f"{kind_label(operator)} join with {relations_of(operator.table)}"
             case Limit():
                 return side.show(operator.count)
             case Sort():
@@ -608,17 +608,17 @@ def _kinds_below(operator: Operator) -> set[tuple[type, bool]]:
     return found
 
 
-def _part_of(operator: Operator, stateful: Part) -> Part:
+def _part_of(operator: Operator, stateful: ChangeKind) -> ChangeKind:
     """What it is that such an operator comes or goes."""
     match operator:
         case _ if holds_state(operator):
             return stateful
         case Limit():
-            return Part.LIMIT
+            return ChangeKind.LIMIT
         case Sort():
-            return Part.ORDER
+            return ChangeKind.ORDER
         case _:
-            return Part.PROJECTION
+            return ChangeKind.PROJECTION
 
 
 def _moved(pairs: list[tuple[int, int]], old: list[Item], new: list[Item]) -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import is_stable
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def outline(composed: Composed) -> "tuple[str, list[exp.Expr]]":
+def fingerprint(composed: Composed) -> "tuple[str, list[exp.Expr]]":
     """Equal texts over equal outer columns mean the same rows."""
-    return _Outline(composed).written()
+    return _Fingerprint(composed).written()
 
 
-class _Outline:
+class _Fingerprint:
     def __init__(self, composed: Composed) -> None:
         self._composed = composed
         self._ids = {operator.id: f"o{place}" for place, operator in enumerate(all_below(composed.block.base))}
@@ -48,7 +48,7 @@ class _Outline:
         return text, list(columns)
 
     def _text(self, expr: "exp.Expr") -> str:
-        return spell(expr, self._named)
+        return normalize(expr, self._named)
 
     def _named(self, giver: str, name: str) -> str:
         if giver in self._ids:

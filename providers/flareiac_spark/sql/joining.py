@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
 from flareiac_spark.sql.simplified import origins
@@ -80,7 +80,7 @@ class _Kept:
         def keep(expr: "exp.Expr", place: tuple[int, str]) -> "exp.Expr":
             from sqlglot import exp
 
-            text = side, spell(expr, lambda giver, name: f"{giver}.{name}")
+            text = side, normalize(expr, lambda giver, name: f"{giver}.{name}")
             if text not in self._names:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"

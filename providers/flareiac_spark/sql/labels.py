@@ -16,7 +16,7 @@ from flareiac_spark.sql.operators import (
 )
 
 
-def called(operator: Operator) -> str:
+def operator_label(operator: Operator) -> str:
     match operator:
         case Aggregate(distinct=True):
             return "distinct rows"
@@ -40,7 +40,7 @@ def called(operator: Operator) -> str:
             return "a relation"
 
 
-def kind_called(join: Join) -> str:
+def kind_label(join: Join) -> str:
     return f"left {join.kind}" if join.kind in ("semi", "anti") else join.kind
 
 

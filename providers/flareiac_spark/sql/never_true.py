@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Condition
 from flareiac_spark.sql.scope import TYPE
 
@@ -44,7 +44,7 @@ def _is_contradiction(condition: "exp.Expr") -> bool:
     kinds = [str(column.meta.get(TYPE, "")) for column in found.find_all(exp.Column)]
     if not kinds or any(not kind or kind.startswith("timestamp") for kind in kinds):
         return False
-    return spell(found.left, _plainly) == spell(found.right, _plainly)
+    return normalize(found.left, _plainly) == normalize(found.right, _plainly)
 
 
 def _plainly(giver: str, name: str) -> str:

@@ -45,13 +45,13 @@ Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
 
 
-def spell(node: "exp.Expr", named: Namer) -> str:
+def normalize(node: "exp.Expr", named: Namer) -> str:
     """Equal texts mean equal values. It is no SQL."""
     from sqlglot import exp
 
     match node:
         case exp.Paren():
-            return spell(node.this, named)
+            return normalize(node.this, named)
         case exp.Column():
             return named(node.table, node.name)
         case exp.Identifier():
@@ -59,27 +59,27 @@ def spell(node: "exp.Expr", named: Namer) -> str:
         case exp.Literal():
             return repr(node.name) if node.is_string else node.name.lower()
         case exp.And() | exp.Or() | exp.Between() if len(operands_of(node)) > 1:
-            texts = [spell(part, named) for part in operands_of(node)]
+            texts = [normalize(part, named) for part in operands_of(node)]
             operands = sorted(set(texts)) if is_stable(node) else texts
             return operands[0] if len(operands) == 1 else f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
         case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Add() | exp.Mul() | exp.BitwiseAnd() | exp.BitwiseOr():
-            return f"{node.key}({', '.join(sorted((spell(node.left, named), spell(node.right, named))))})"
+            return f"{node.key}({', '.join(sorted((normalize(node.left, named), normalize(node.right, named))))})"
         case exp.GT() | exp.GTE():
-            return f"{'lt' if isinstance(node, exp.GT) else 'lte'}({spell(node.right, named)}, {spell(node.left, named)})"
+            return f"{'lt' if isinstance(node, exp.GT) else 'lte'}({normalize(node.right, named)}, {normalize(node.left, named)})"
         case exp.LT() | exp.LTE():
-            return f"{node.key}({spell(node.left, named)}, {spell(node.right, named)})"
+            return f"{node.key}({normalize(node.left, named)}, {normalize(node.right, named)})"
         case exp.DPipe():
-            return f"concat({spell(node.left, named)}, {spell(node.right, named)})"
+            return f"concat({normalize(node.left, named)}, {normalize(node.right, named)})"
         case exp.Mod():
-            return f"mod({spell(node.left, named)}, {spell(node.right, named)})"
+            return f"mod({normalize(node.left, named)}, {normalize(node.right, named)})"
         case exp.Bracket(expressions=[exp.Literal(is_string=True) as key]):
-            return f"dot<expression={key.name}, this={spell(node.this, named)}>"
+            return f"dot<expression={key.name}, this={normalize(node.this, named)}>"
         case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
-            listed = sorted({spell(each, named) for each in node.expressions})
+            listed = sorted({normalize(each, named) for each in node.expressions})
             rest = [
                 f"{key}={_value(value, named)}" for key, value in sorted(node.args.items()) if value and key not in ("this", "expressions")
             ]
-            return f"in<{spell(node.this, named)}, {listed}, {rest}>"
+            return f"in<{normalize(node.this, named)}, {listed}, {rest}>"
         case exp.Case():
             return f"case<{', '.join(_cases(node, named))}>"
         case exp.Anonymous():
@@ -88,9 +88,9 @@ def spell(node: "exp.Expr", named: Namer) -> str:
                 return f"nullsafeeq({', '.join(sorted(_arguments(node, named)))})"
             return f"{_SAME_FUNCTION.get(name, name)}({', '.join(_arguments(node, named))})"
         case exp.Alias():
-            return f"{spell(node.this, named)} as {node.alias!r}"
+            return f"{normalize(node.this, named)} as {node.alias!r}"
         case exp.Interval(unit=exp.Var() as unit):
-            return f"interval<{spell(node.this, named)} {unit.name.lower().removesuffix('s')}>"
+            return f"interval<{normalize(node.this, named)} {unit.name.lower().removesuffix('s')}>"
         case exp.Var():
             return node.name.lower()
         case exp.DataType():
@@ -136,15 +136,15 @@ def _window(call: "exp.Anonymous", named: Namer) -> list[str]:
     """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say so."""
     days_count = call.name.lower() == "session_window"
     time, *durations = call.expressions
-    texts = [spelled(each.name, days_count=days_count) if each.is_string else spell(each, named) for each in durations]
+    texts = [spelled(each.name, days_count=days_count) if each.is_string else normalize(each, named) for each in durations]
     is_tumbling = not days_count and len(texts) == 2 and texts[0] == texts[1]
-    return [spell(time, named), *(texts[:1] if is_tumbling else texts)]
+    return [normalize(time, named), *(texts[:1] if is_tumbling else texts)]
 
 
 def _arguments(call: "exp.Anonymous", named: Namer) -> list[str]:
     if call.name.lower() in WINDOWS and call.expressions:
         return _window(call, named)
-    arguments = [spell(argument, named) for argument in call.expressions]
+    arguments = [normalize(argument, named) for argument in call.expressions]
     return ["*"] if call.name.lower() == "count" and arguments in (["star<>"], ["1"]) else arguments
 
 
@@ -159,15 +159,15 @@ def _cases(case: "exp.Case", named: Namer) -> list[str]:
     if subject is not None and not is_stable(subject):
         conditions = [exp.Tuple(expressions=[each.left, each.right]) for each in conditions]
     found = [
-        f"{spell(condition, named)}: {spell(each.args['true'], named)}"
+        f"{normalize(condition, named)}: {normalize(each.args['true'], named)}"
         for condition, each in zip(conditions, case.args["ifs"], strict=True)
     ]
-    return found if default is None or isinstance(default, exp.Null) else [*found, f"else {spell(default, named)}"]
+    return found if default is None or isinstance(default, exp.Null) else [*found, f"else {normalize(default, named)}"]
 
 
 def _value(value: object, named: Namer) -> str:
     from sqlglot import exp
 
     if isinstance(value, exp.Expr):
-        return spell(value, named)
+        return normalize(value, named)
     return f"[{', '.join(_value(item, named) for item in value)}]" if isinstance(value, list) else repr(value)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import operands_of, spell
+from flareiac_spark.sql.normalize import normalize, operands_of
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -178,8 +178,8 @@ def _drops_nulls(join: Join, side: int, expr: "exp.Expr") -> bool | None:
 
 
 def _keep(block: Block, condition: Condition) -> None:
-    text = spell(condition.expr, _plainly)
-    if all(spell(known.expr, _plainly) != text for known in block.filters) or not is_stable(condition.expr):
+    text = normalize(condition.expr, _plainly)
+    if all(normalize(known.expr, _plainly) != text for known in block.filters) or not is_stable(condition.expr):
         block.filters.append(condition)
 
 

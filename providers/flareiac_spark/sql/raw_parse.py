@@ -20,7 +20,7 @@ _KEYWORDS: Final = frozenset({"select", "from", "where", "group by", "having", "
 
 
 @lru_cache(maxsize=4096)
-def verbatim(sql: str) -> "exp.Query | None":
+def raw_parse(sql: str) -> "exp.Query | None":
     """None: it cannot be read here. Never change the tree."""
     from sqlglot import exp
 

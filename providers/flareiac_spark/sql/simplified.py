@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import bare, is_stable
-from flareiac_spark.sql.normalize import spell
+from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.scope import TYPE
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def simplified(expr: "exp.Expr") -> "exp.Expr":
             found = exp.Anonymous(this="size", expressions=[argument.copy()])  # they differ only in what they make of null
         case _:
             return expr
-    if found is None or spell(found, _plainly) == spell(expr, _plainly):
+    if found is None or normalize(found, _plainly) == normalize(expr, _plainly):
         return expr
-    found.meta[_WAS] = spell(expr, _plainly)
+    found.meta[_WAS] = normalize(expr, _plainly)
     return found
 
 
@@ -51,8 +51,8 @@ def _only_value(choice: "exp.Expr") -> "exp.Expr | None":
     values = [each.args["true"] for each in choice.args["ifs"]] if isinstance(choice, exp.Case) else [choice.args["true"]]
     if last is None or not is_stable(choice) or _may_have_watermark(bare(last)):
         return None
-    text = spell(last, _plainly)
-    return bare(last).copy() if all(spell(value, _plainly) == text for value in values) else None
+    text = normalize(last, _plainly)
+    return bare(last).copy() if all(normalize(value, _plainly) == text for value in values) else None
 
 
 def _may_have_watermark(value: "exp.Expr") -> bool:

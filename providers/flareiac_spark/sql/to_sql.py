@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _LONGEST: Final = 160
 
 
-def shown(expr: "exp.Expr", composed: Composed) -> str:
+def to_sql(expr: "exp.Expr", composed: Composed) -> str:
     """One line, cut at 160 characters."""
     text = " ".join(_readable(expr, composed).sql(dialect="spark", comments=False, normalize_functions="lower").split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
