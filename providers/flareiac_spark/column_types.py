@@ -1,4 +1,6 @@
-"""Is this text an Iceberg type? Checks names and nesting, and puts aliases into Iceberg's own words."""
+"""Normalizes the texts of Iceberg types: checks names and nesting, and replaces aliases by Iceberg's own
+names.
+"""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How is an attribute written that only one instance of a block takes? Pure.
+"""Writes an attribute that only one instance of a block takes. Pure.
 
 A block with ``count`` or ``for_each`` is written once, so a line to paste for one instance must leave the others as they are.
 """

@@ -1,4 +1,6 @@
-"""Where is a place that the configuration names? Pure: relative places are kept relative to the root module, so that a project can move."""
+"""Resolves paths of the configuration. Pure: relative paths stay relative to the root module, so that a
+project can move.
+"""
 
 import os.path
 import re

@@ -1,4 +1,5 @@
-"""Which settings and options leave every value as it is? One table for engines, jobs, streams and outputs, with the reason of each. Pure.
+"""Settings and options that leave every value as it is: one table for engines, jobs, streams and outputs,
+with the reason of each. Pure.
 
 A query that keeps state goes on with values that were made under the old settings. So only what stands here lets it restart without a
 person's word: a setting that nobody has looked at may change what the same SQL gives.

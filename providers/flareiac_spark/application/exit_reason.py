@@ -1,4 +1,4 @@
-"""What did a driver's process say before it ended? The heart of its output, without stacks and warnings. Pure."""
+"""Picks the lines of a driver's output that say why its process ended. Pure."""
 
 import re
 

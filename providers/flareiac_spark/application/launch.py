@@ -1,4 +1,4 @@
-"""How does an application start? As a detached process that outlives the command line."""
+"""Starts an application as a detached process that outlives the command line."""
 
 import json
 import os

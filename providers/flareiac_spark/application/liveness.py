@@ -1,4 +1,4 @@
-"""Does an application live? Its heartbeat speaks where it is fresh; where it is not, only the operating system can tell."""
+"""Whether an application is alive: by its heartbeat where that is fresh, else by the operating system."""
 
 from enum import StrEnum
 

@@ -1,4 +1,6 @@
-"""How is an application asked something, and what if it dies before it answers?"""
+"""Sends operations to an application and waits for the result, also when the application dies before it
+answers.
+"""
 
 import os
 import signal

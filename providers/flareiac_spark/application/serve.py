@@ -1,4 +1,5 @@
-"""How does a driver run in the foreground, as a service unit runs it? With the Java and the jars that the project has locked.
+"""Runs a driver in the foreground, as a service unit does, with the Java and the jars that the project has
+locked.
 
 A driver that a command starts is given both; this one finds them itself, from what should run and the lock file. Becomes the driver: never
 returns before it ends.

@@ -1,4 +1,5 @@
-"""Is an application on another host gone for good? Its lease decides, watched unchanged for its whole term.
+"""Whether an application on another host is gone for good: its lease is watched, unchanged, for its whole
+term.
 
 The same protocol as a second driver's: only who holds the lease may write that an application ended, and a driver that comes back finds its
 lease lost and stops its queries. So there are never two drivers, whatever the watcher believes.

@@ -1,4 +1,4 @@
-"""What is recorded of a definition that means what the running one means? Pure.
+"""The definition to record when the new one means what the running one means. Pure.
 
 A change that restarts nothing leaves the query as it was started. So what runs stays recorded: the next change is compared with it, and a
 restart by hand takes what was judged. Only what a query knows nothing of is recorded as it is declared now.

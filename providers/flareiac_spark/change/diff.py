@@ -1,4 +1,6 @@
-"""What would each changed part of a job do to its queries? Compares two definitions in the light of what the checkpoint holds. Pure."""
+"""What each changed part of a job does to its queries: compares two definitions in the light of what the
+checkpoint holds. Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What changed behind the team's back about a job that is recorded, in words? Pure."""
+"""Describes what changed outside of FlareIaC about a recorded job. Pure."""
 
 from typing import Final
 

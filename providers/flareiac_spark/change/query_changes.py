@@ -1,4 +1,6 @@
-"""What do changed steps do to the queries that they feed? Compares meaning, and judges by what each query's checkpoint holds. Pure."""
+"""What changed steps do to the queries that they feed: compares meaning, and judges by what each query's
+checkpoint holds. Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Why does a job restart, as one clause? Pure."""
+"""Why a job restarts, as one clause. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

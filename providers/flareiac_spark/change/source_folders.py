@@ -1,4 +1,4 @@
-"""Which folders does a file source read, and does it still read those that its checkpoint has seen? Pure.
+"""The folders that a file source reads, and whether it still reads those that its checkpoint has seen. Pure.
 
 Spark's file source remembers files by their absolute paths. Under another path the same files are new to it: it reads them again.
 """

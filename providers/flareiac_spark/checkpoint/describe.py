@@ -1,4 +1,4 @@
-"""What does a checkpoint say to a person? Touches the disk, by reading only."""
+"""Describes a checkpoint for ``checkpoint show``. Touches the disk, by reading only."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What would apply do with one checkpoint? Pure."""
+"""The planner of checkpoints. Pure."""
 
 from collections.abc import Sequence
 

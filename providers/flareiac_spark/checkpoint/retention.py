@@ -1,4 +1,4 @@
-"""Which generations are of no more use, and away with them. Touches the disk."""
+"""Deletes the generations of a checkpoint past ``keep_generations``. Touches the disk."""
 
 import shutil
 import time

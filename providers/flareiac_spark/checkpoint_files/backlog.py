@@ -1,4 +1,5 @@
-"""How many files wait to be read by a query? The files of its folder that no committed batch has read. Touches the disk, by reading only.
+"""Counts the files that wait to be read by a query: those of its folder that no committed batch has read.
+Touches the disk, by reading only.
 
 Only where Spark lists as simply as this: one folder without patterns, without folders in it, without options that leave files out.
 """

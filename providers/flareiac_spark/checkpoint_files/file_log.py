@@ -1,4 +1,5 @@
-"""Which files has a file source noted, and up to which one do committed batches reach? Touches the disk, by reading only.
+"""The files that a file source has noted, and the last one that committed batches reach. Touches the disk, by
+reading only.
 
 Spark notes files when it plans the batch that reads them, so that the newest notes may belong to a batch that is still to be committed.
 """

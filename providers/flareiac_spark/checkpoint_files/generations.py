@@ -1,4 +1,4 @@
-"""Which generations are kept below a location, and what is in each? Touches the disk, by reading only."""
+"""The generations below a location, and what is in each. Touches the disk, by reading only."""
 
 import re
 from dataclasses import dataclass

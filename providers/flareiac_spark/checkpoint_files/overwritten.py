@@ -1,4 +1,4 @@
-"""Which files were written again after a query had noted them? Touches the disk, by reading only.
+"""Finds files that were written again after a query had noted them. Touches the disk, by reading only.
 
 Spark's file source remembers a file by its path: one that is overwritten in place is never read again, and Spark says nothing. A file of a
 batch that is still to be committed is read again with that batch.

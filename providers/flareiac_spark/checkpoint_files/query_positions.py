@@ -1,5 +1,6 @@
-"""At which snapshots of tables does a query stand? Read without a JVM, also of a generation that was prepared. Touches the disk, by
-reading only."""
+"""The snapshots of tables that a query has reached. Read without a JVM, also of a generation that was
+prepared. Touches the disk, by reading only.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

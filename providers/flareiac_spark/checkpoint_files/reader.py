@@ -1,4 +1,4 @@
-"""What does the checkpoint of one query hold? Read without a JVM, in Spark 4's layout. Touches the disk, by reading only.
+"""Reads the checkpoint of one query without a JVM, in Spark 4's layout. Touches the disk, by reading only.
 
 ``metadata`` holds the query id; ``offsets/N`` what batch N was to read, ``commits/N`` that it was done; ``sources/I`` what a source
 notes for itself; ``state/OP/_metadata/metadata`` one stateful operator.

@@ -1,4 +1,5 @@
-"""Can the state of a checkpoint still be loaded? Its files are numbered by version, so that a missing or an empty one shows. Reads only.
+"""Whether the state of a checkpoint can still be loaded: its files are numbered by version, so that a missing
+or an empty one shows. Reads only.
 
 A store of version V needs the newest snapshot up to V (none for the empty beginning) and every change file after it. A query that has
 committed batch N goes on from version N + 1 of each store. HDFS-backed stores write ``V.snapshot`` and ``V.delta``; RocksDB stores write

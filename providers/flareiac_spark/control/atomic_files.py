@@ -1,4 +1,5 @@
-"""How is a JSON file written so that every reader sees the old or the new one, also after a crash? Touches the disk."""
+"""Writes JSON files so that every reader sees the old or the new one, also after a crash. Touches the
+disk."""
 
 import contextlib
 import fcntl

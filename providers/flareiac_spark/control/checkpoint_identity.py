@@ -1,4 +1,6 @@
-"""Is a checkpoint still the one that a job ran on? The rule, and its words, for the planner and for the driver. Pure."""
+"""Whether a checkpoint is still the one that a job ran on: the rule and its texts, for the planner and for
+the driver. Pure.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What should run? The content of ``desired.json``, written by the command line alone."""
+"""What should run: the content of ``desired.json``, written by the command line alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

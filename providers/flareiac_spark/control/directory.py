@@ -1,4 +1,4 @@
-"""Where does what stand in a control directory? Reads and writes its files; every failure is a ``ControlError``."""
+"""Reads and writes the files of a control directory. Every failure is a ``ControlError``."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""Who drives an application? One process at a time, by a lease that its heartbeat renews.
+"""The lease of an application: one process drives it at a time, and its heartbeat renews the lease.
 
 No wall clock decides: it can be set, and two hosts never agree. On the owner's host its process and the host's own uptime tell; elsewhere
 a lease is over for who has watched it unchanged for its whole term.

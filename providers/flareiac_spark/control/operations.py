@@ -1,4 +1,6 @@
-"""What is asked of an application once, and what came of it? Operations are idempotent by id."""
+"""Operations that the command line sends to an application, and their results. Operations are idempotent by
+id.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,6 @@
-"""Is a process that was seen once still the same running process? A pid alone cannot tell: pids are used again."""
+"""Identity of processes: whether one that was seen once is still running. A pid alone cannot tell, since
+pids are reused.
+"""
 
 import os
 import subprocess

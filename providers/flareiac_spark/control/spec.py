@@ -1,4 +1,6 @@
-"""What is a job, as the application runs it? Everything is resolved: absolute paths, table identities, types as Iceberg spells them."""
+"""A job as the application runs it. Everything is resolved: absolute paths, table identities, types as
+Iceberg spells them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

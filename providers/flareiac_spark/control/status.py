@@ -1,4 +1,6 @@
-"""What runs? The content of ``status.json``, written by the application's driver alone. Times are UTC seconds since 1970."""
+"""What runs: the content of ``status.json``, written by the application's driver alone. Times are UTC
+seconds since 1970.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

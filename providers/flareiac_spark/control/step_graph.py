@@ -1,4 +1,4 @@
-"""Where do the ways from the streams to several outputs part? At the trunk: the last name that every way goes through.
+"""The graph of inputs and steps, and the last step that all paths from the streams to several outputs share.
 
 Pure graph questions over the names of inputs and steps, asked by the planner (of SQL text) and by the driver (of Spark's plans).
 """

@@ -1,4 +1,6 @@
-"""From which moment on is a table streamed? Standard library only: the application and the command line both ask."""
+"""The time from which a table is streamed. Standard library only: the application and the command line both
+use it.
+"""
 
 import datetime as dt
 

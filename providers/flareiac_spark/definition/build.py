@@ -1,4 +1,6 @@
-"""What exactly runs? From canonical attributes and what the world answered about tables to the spec that the application gets. Pure."""
+"""Builds the spec that the application runs, from canonical attributes and what was observed of tables.
+Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

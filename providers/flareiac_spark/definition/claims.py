@@ -1,4 +1,4 @@
-"""What does a job read, write and keep to itself?"""
+"""What a job reads, writes and keeps to itself."""
 
 from typing import Final
 

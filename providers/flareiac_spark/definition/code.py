@@ -1,4 +1,5 @@
-"""Which Python code does a job run? A folder's modules, their digest, and the copy that the application loads. Touches the disk.
+"""The Python code that a job runs: a folder's modules, their digest, and the copy that the application loads.
+Touches the disk.
 
 Only ``*.py`` files count. Their names and contents make the digest, not their times, so that a fresh checkout is no change.
 """

@@ -1,4 +1,4 @@
-"""Does the code hold the functions that the steps name? Reads the modules' syntax; runs nothing."""
+"""Whether the code holds the functions that the steps name. Reads the modules' syntax; runs nothing."""
 
 import ast
 import sys

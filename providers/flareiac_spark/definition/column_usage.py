@@ -1,4 +1,6 @@
-"""Which columns does a job certainly read of an input, and which does it give to an output? Pure; what cannot be told is left out."""
+"""The columns that a job certainly reads of an input or gives to an output. Pure; what is uncertain is left
+out.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING

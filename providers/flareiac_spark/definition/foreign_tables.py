@@ -1,4 +1,4 @@
-"""Which tables of others does a job stream, and what should their owners know? Pure."""
+"""Warns about tables of other owners that a job streams. Pure."""
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics

@@ -1,4 +1,4 @@
-"""What can be told to be wrong with a job before any system is asked? One function for each rule; Spark judges the rest."""
+"""Errors of a job that show without asking any system. One function for each rule; Spark judges the rest."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

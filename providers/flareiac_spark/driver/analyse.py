@@ -1,4 +1,4 @@
-"""Would Spark understand these jobs? Builds each one on empty frames; touches no system."""
+"""Has Spark analyze jobs: builds each one on empty frames; touches no system."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,6 @@
-"""How is a frame of a definite set of rows written? In one commit, in the output's mode, to the table or a branch of it."""
+"""Writes a frame of a definite set of rows in one commit, in the output's mode, to the table or a branch of
+it.
+"""
 
 from collections.abc import Mapping
 from typing import Any

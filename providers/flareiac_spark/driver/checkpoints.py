@@ -1,4 +1,4 @@
-"""Who uses which checkpoint? Within one application none is used by two queries at a time."""
+"""The checkpoints in use: within one application no two queries use the same one."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""How does Spark spell a type of Iceberg's? One parser of Iceberg's spelling, one table of names."""
+"""Converts Iceberg's type texts to Spark's: one parser, one table of names."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How does a table know which batch of which query it has? Each commit of a micro-batch says so in its snapshot's summary.
+"""Marks of commits: each commit of a micro-batch names its query and batch in the snapshot's summary.
 
 Iceberg's own sink knows the query and the epoch, but only for appends to the main branch; a merge, another branch, or several outputs of
 one batch have no such check. Our mark is searched for among the ancestors of the branch before a batch is written.

@@ -1,4 +1,5 @@
-"""Where does one query end that feeds several outputs? At the last step through which everything on its way to them comes: the trunk.
+"""Where one query ends that feeds several outputs: at the last step through which every row on its way to
+them comes.
 
 The trunk is the streaming query. The steps after it run on each of its batches, over a view of the trunk's name; tables that they look up
 are read anew. So none of them may remember anything from one batch to the next: it would speak of one batch, not of the stream.

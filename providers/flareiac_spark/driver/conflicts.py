@@ -1,4 +1,4 @@
-"""Did a commit fail because another program committed to the table meanwhile, and what is said of it? Pure.
+"""Recognizes commits that failed because another program committed to the table, and describes them. Pure.
 
 Iceberg refuses such a commit as a whole. It repeats by itself what only met another version of the metadata; what may meet other rows,
 as a merge does, it leaves to the writer.

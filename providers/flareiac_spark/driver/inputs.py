@@ -1,4 +1,6 @@
-"""What does a job read? One frame per input, either of the real thing or an empty one of the declared columns."""
+"""Opens the inputs of a job: one frame each, either of the real source or an empty one of the declared
+columns.
+"""
 
 from collections.abc import Mapping
 from typing import Any, assert_never

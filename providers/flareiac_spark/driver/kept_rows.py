@@ -1,4 +1,4 @@
-"""How are the rows of a batch kept, so that they are computed once and can be read twice?
+"""Keeps the rows of a batch, so that they are computed once and can be read twice.
 
 Spark's frame of a batch tells the order of its rows by the columns of the plan that made them. Where that plan sorts by a column that the
 frame does not have (as it does for an aggregate of structs), Spark looks for it in a kept frame and fails

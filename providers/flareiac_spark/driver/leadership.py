@@ -1,4 +1,4 @@
-"""Is this process the one that drives the application, and what does it say of itself? A thread renews the lease and writes the status."""
+"""Keeps this process the one that drives the application: a thread renews the lease and writes the status."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What is in a logical plan of Spark's? Walks it through the JVM; changes nothing."""
+"""Reads Spark's logical plans through the JVM; changes nothing."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

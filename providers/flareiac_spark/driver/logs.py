@@ -1,4 +1,4 @@
-"""Where do the application and its jobs write their logs? Rotated files in the control directory."""
+"""The logs of the application and its jobs: rotated files in the control directory."""
 
 import logging
 import logging.handlers

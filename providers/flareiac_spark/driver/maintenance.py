@@ -1,4 +1,5 @@
-"""How is a piece of maintenance carried out on a table that others write and read meanwhile? One at a time for each table, and once.
+"""Carries out maintenance on a table that others write and read meanwhile: one operation at a time for each
+table, each once.
 
 Touches tables: through Iceberg's own actions and deletes, never a file by itself but orphans. What commits carries a mark, so that a
 repeated one is known by the snapshot that it left; expiry and orphan removal find nothing left to do.

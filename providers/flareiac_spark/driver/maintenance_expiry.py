@@ -1,4 +1,6 @@
-"""How do snapshots and their files expire? What may go is decided before; here Iceberg is asked what it would take, before and after."""
+"""Expires snapshots and their files. What may go is decided before; Iceberg is asked what it would take,
+before and after.
+"""
 
 import time
 

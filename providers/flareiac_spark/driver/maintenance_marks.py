@@ -1,4 +1,6 @@
-"""What did an operation leave in a table? Its snapshots carry its key; what they did is read from their summaries. Touches the catalog."""
+"""What a maintenance operation did to a table, read from the summaries of the snapshots that carry its key.
+Touches the catalog.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

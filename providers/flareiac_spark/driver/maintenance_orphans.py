@@ -1,4 +1,5 @@
-"""How are files removed that no snapshot names? All are listed and judged first: one that is not proven to be the table's own stops it.
+"""Removes files that no snapshot names. All are listed and judged first: one that is not proven to be the
+table's own stops it.
 
 Touches the table's files through the table's own file access, so on every file system that the table can be on.
 """

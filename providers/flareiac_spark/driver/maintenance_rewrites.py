@@ -1,4 +1,6 @@
-"""How are files and manifests of a table rewritten, without changing a row? Through Iceberg's actions, each commit with our mark."""
+"""Rewrites files and manifests of a table without changing a row, through Iceberg's actions, each commit
+with our mark.
+"""
 
 import re
 from typing import Any

@@ -1,4 +1,6 @@
-"""How are rows deleted that are older than a time? By whole files where all their rows are, which only touches metadata."""
+"""Deletes rows older than a time: by whole files where all their rows are older, which only touches
+metadata.
+"""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""How do rows of a batch meet the rows of a table? Puts together one MERGE statement; touches no table.
+"""Builds the one MERGE statement that brings the rows of a batch into a table; touches no table.
 
 The new rows are called ``s`` and the table's ``t``, as the job's conditions call them. Rows meet by their keys, where null equals null.
 Of rows with equal keys the one with the greatest ``latest_by`` counts; one that the table has by a greater value is left alone, so that a

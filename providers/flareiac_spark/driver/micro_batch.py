@@ -1,4 +1,5 @@
-"""What happens to one micro-batch? Each output gets it once, in the order of the spec, however often Spark begins the batch again.
+"""Writes one micro-batch: each output gets it once, in the order of the spec, however often Spark begins the
+batch again.
 
 Spark replays a batch that is not in its log of commits, with the same number and the same rows. So each commit carries the query, the
 output and the number, and what carries them already is not written again. Works inside the query's own thread.

@@ -1,4 +1,5 @@
-"""Which files can only be this table's own? Those that lie where its writers put files, under names that Iceberg's writers give. Pure.
+"""Proves that a file can only be this table's own: it lies where the table's writers put files, under a name
+that Iceberg's writers give. Pure.
 
 What is not proven stops a removal: a folder that a stream reads, another table's files and a download all look like "no snapshot names it".
 """

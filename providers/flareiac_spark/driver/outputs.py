@@ -1,4 +1,4 @@
-"""How do columns reach a table? By name, cast as a store assignment; what is required is checked by value.
+"""Shapes columns for a table: by name, cast as a store assignment; required columns are checked by value.
 
 In the order of their names, whatever that of the table: Spark keeps the aggregates of its state by position, and the columns that are taken
 last decide it. A column that moves in the table must not exchange one aggregate's state for another's.

@@ -1,4 +1,4 @@
-"""Is anything left of the application that ran here before? Nothing starts until its JVM is gone."""
+"""Waits until the JVM of the application that ran here before is gone. Nothing starts until then."""
 
 import contextlib
 import os

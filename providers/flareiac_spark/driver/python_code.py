@@ -1,4 +1,4 @@
-"""What does a step in Python give? Loads the job's code under a name of its own and calls the step's function.
+"""Runs steps in Python: loads the job's code under a name of its own and calls the step's function.
 
 Each folder of code is a package named by its digest, so that two versions with the same module names run in one process. Inside it
 ``import other`` means the folder's own ``other`` first, as in a Python program that starts there; nobody else's imports change. Functions

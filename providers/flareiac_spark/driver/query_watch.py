@@ -1,4 +1,4 @@
-"""What does one streaming query do? Reads Spark's progress reports; changes nothing."""
+"""Follows one streaming query by Spark's progress reports; changes nothing."""
 
 import contextlib
 import datetime as dt

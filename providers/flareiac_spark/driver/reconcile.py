@@ -1,4 +1,6 @@
-"""What is there to do? Compares what should run with what runs. Pure: it is asked again and again and remembers nothing."""
+"""Decides what to start, stop and forget: compares what should run with what runs. Pure, without memory of
+earlier calls.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""May a failed job start again, and when? Pure."""
+"""Whether a failed job may start again, and when. Pure."""
 
 from flareiac_spark.control import Restart
 

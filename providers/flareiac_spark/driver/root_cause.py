@@ -1,4 +1,6 @@
-"""What is the heart of an error? Its class and message, without the layers that Spark and Java wrapped around it."""
+"""The root cause of an error: its class and message, without the layers that Spark and Java wrapped around
+it.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

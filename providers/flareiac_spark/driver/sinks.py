@@ -1,4 +1,6 @@
-"""Which way do rows reach a table, and in which output mode? Decided by the spec and by what Spark accepts, the same at every start."""
+"""How rows reach a table, and in which output mode: decided by the spec and by what Spark accepts, the same
+at every start.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where does a stream of a table begin? At one moment for a whole generation, kept beside its checkpoint.
+"""The time at which a stream of a table begins: one for a whole generation, kept beside its checkpoint.
 
 Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets the position back and hides
 what was appended while the job was stopped (measured with Iceberg 1.11). So the moment of the first start is written down before it.

@@ -1,4 +1,6 @@
-"""How does Spark start and end in this process? One session as the root of all; each job gets a new one of its own."""
+"""Starts and ends Spark in this process. One session is the root of all; each job gets a new one of its
+own.
+"""
 
 import contextlib
 import json

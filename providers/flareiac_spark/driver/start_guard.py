@@ -1,4 +1,5 @@
-"""May a query start now? Proves before every start, the first one and each retry, what a plan proves of what is on disk.
+"""Proves before every start of a query, the first one and each retry, what a plan proves of the files on
+disk.
 
 Reads folders; changes nothing. Tables prove their uuids where they are opened. A refusal is permanent: the same start would find the same,
 and a start on an empty checkpoint would read everything again and repeat its rows.

@@ -1,4 +1,6 @@
-"""What does Iceberg say of a table, asked through the JVM? Identity, and which snapshot carries a mark. Touches the catalog."""
+"""What Iceberg says of a table, read through the JVM: its identity, and which snapshot carries a mark.
+Touches the catalog.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How do inputs and steps get their names? Each is a temporary view in the job's own session."""
+"""Names inputs and steps: each is a temporary view in the job's own session."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,5 @@
-"""What of a changed job's start is done while its predecessor still finishes a batch? Everything that starts nothing.
+"""Prepares a changed job's start while its predecessor still finishes a batch: everything that starts
+nothing.
 
 A session with its catalogs, views and the analysed queries of the new definition: on a start's usual way this is most of the pause. It is
 only ever made ahead, never instead: one that failed, grew old or was made for something else is left, and the start does it all itself.

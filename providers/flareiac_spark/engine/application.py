@@ -1,4 +1,6 @@
-"""With which settings does an engine's application run, and is it up? Touches control directories and processes through their ports."""
+"""The settings of an engine's application, and whether it is up. Touches control directories and processes
+through their ports.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping

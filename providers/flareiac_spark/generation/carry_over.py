@@ -1,4 +1,5 @@
-"""Can a new generation go on where the old one stands, and how? Pure: two queries and what the old checkpoint holds.
+"""Whether and how a new generation can continue where the old one ended. Pure: two queries and what the old
+checkpoint holds.
 
 A table's position is a snapshot, which any query can begin at. A folder's position is the list of the files read, which only makes
 sense together with the old offsets and commits; those a query with state cannot take, because its state is not there.

@@ -1,4 +1,5 @@
-"""What does a new generation of a job's checkpoint begin with, and what becomes of what the old one left? Pure."""
+"""What a new generation of a job's checkpoint begins with, and what becomes of what the old one left.
+Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

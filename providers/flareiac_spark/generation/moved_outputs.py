@@ -1,4 +1,4 @@
-"""Rows that go elsewhere from now on: what becomes of a batch that has been begun?
+"""Finishes a batch in flight before the rows of an output go to another table.
 
 A batch in flight is done again by the next start, under the new definition. If its rows are in an old table, branch or by another way of
 writing already, the new place would get them once more. So it is finished where it was begun, with the old definition.

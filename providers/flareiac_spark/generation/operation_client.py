@@ -1,4 +1,4 @@
-"""How is something asked of an application while a job's apply waits for it? Brings it up, asks, and tells its trouble."""
+"""Runs operations of one apply on an engine's application: brings it up, waits, and reports errors."""
 
 import uuid
 from dataclasses import replace

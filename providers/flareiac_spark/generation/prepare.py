@@ -1,4 +1,6 @@
-"""How is a new generation prepared, before any query runs in it? Touches the disk: new folders only, never one that a query has used."""
+"""Prepares a new generation before any query runs in it. Touches the disk: new folders only, never one that
+a query has used.
+"""
 
 import json
 import os

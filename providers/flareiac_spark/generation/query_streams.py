@@ -1,4 +1,4 @@
-"""What does a job's query read, seen by a checkpoint that is to go on in a new generation? Pure."""
+"""The streams that a query of a job reads, in the order of Spark's offsets. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""Can a job's streams of tables still read what its start needs? Pure: the references carry what was observed of each table.
+"""Whether a job's streams of tables can still read what its start needs. Pure: the references carry what was
+observed of each table.
 
 A stream of a table has no other source than what live snapshots added, and goes on after a snapshot that must be one of them.
 """

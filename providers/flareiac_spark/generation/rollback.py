@@ -1,4 +1,5 @@
-"""Can the last stable definition of a job be put back when a changed one does not become stable? Reads checkpoints; changes nothing.
+"""Whether the last stable definition of a job can be restored when a changed one does not become stable.
+Reads checkpoints; changes nothing.
 
 The old definition may only go on where the new one has left nothing behind that it could contradict: no batch, no other folder, no other
 table. Everything that can be known before the change is decided before it, so that the reason can be told.

@@ -1,4 +1,4 @@
-"""What does a job still need of tables? Pure: the observation carries everything that was read.
+"""The snapshots of tables that a job still needs. Pure: the observation carries everything that was read.
 
 A stream of a table goes on at the snapshot that its last committed batch ended with, and that one has to be there. A batch that was begun
 and is not committed may be in its tables already: its mark, and the way from the newest snapshot back to it, tell that it is not to be

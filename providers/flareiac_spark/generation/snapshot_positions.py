@@ -1,4 +1,4 @@
-"""At which snapshots of its tables does a query go on? Pure: a stand is what was read of its checkpoint."""
+"""The snapshots at which a query continues in its tables. Pure: positions were read from its checkpoint."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

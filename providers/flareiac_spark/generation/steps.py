@@ -1,4 +1,4 @@
-"""What does a raised generation mean for the queries that run, in words? Pure."""
+"""Describes what a raised generation means for the running queries. Pure."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""How does a job go on in a new generation of its checkpoint? Settles the old one, empties what is rebuilt, prepares the new folders.
+"""Moves a job to a new generation of its checkpoint: finishes the last batch of the old one, empties what is
+rebuilt, prepares the new folders.
 
 Called once the old query has stopped and before the new one is among what should run. Whatever point it is interrupted at, doing it
 again gives the same result: only the new definition in ``desired.json`` makes a prepared folder the one in use.

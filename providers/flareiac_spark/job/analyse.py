@@ -1,4 +1,4 @@
-"""Would Spark understand the planned definitions? Asks the application, on empty frames. Touches the application, no data."""
+"""Has the application analyze the planned definitions on empty frames. Touches the application, no data."""
 
 from collections.abc import Sequence
 

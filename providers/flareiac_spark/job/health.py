@@ -1,4 +1,5 @@
-"""Is a job that runs well? Compares what its application measures with what its health allows. Pure.
+"""Whether a running job is healthy: compares what its application measures with the limits of its ``health``
+block. Pure.
 
 Durations come from the application's own clock, as of its last heartbeat: none is computed here from times of day.
 """

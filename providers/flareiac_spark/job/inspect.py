@@ -1,4 +1,6 @@
-"""What is a job doing now, for ``status`` and ``logs``? Touches the control directory and checkpoints, by reading only."""
+"""What a job is doing now, for ``status`` and ``logs``. Touches the control directory and checkpoints, by
+reading only.
+"""
 
 import datetime as dt
 from collections.abc import Sequence

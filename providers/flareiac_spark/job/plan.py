@@ -1,4 +1,4 @@
-"""What would apply do with one job? Pure: the observation carries everything that was read."""
+"""The planner of jobs. Pure: the observation carries everything that was read."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never

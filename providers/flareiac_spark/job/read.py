@@ -1,4 +1,6 @@
-"""What runs of a job? Joins what should run, the application's word and the checkpoints on disk. Touches files, by reading only."""
+"""Observes a job: joins what should run, the application's status and the checkpoints on disk. Touches
+files, by reading only.
+"""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence

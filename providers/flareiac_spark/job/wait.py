@@ -1,4 +1,4 @@
-"""Is a job stable, done, or stopped? Reads the application's word until it says so."""
+"""Waits until a job is stable, done or stopped, by the status that its application writes."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How is one duty carried out by an application, once, however often the command line dies meanwhile?
+"""Has an application carry out one maintenance task, once, however often the command line dies meanwhile.
 
 The operation's id follows from the duty alone: asked again, it finds the answer that nobody took, or whoever is about to give it. An
 answer is taken once: the same duty of the same table may be due again, and then it is another one.

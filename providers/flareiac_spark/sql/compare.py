@@ -1,4 +1,6 @@
-"""What differs in meaning between two versions of the query that feeds one output, part by part? Pure; never raises on any text."""
+"""Compares the meaning of two versions of the query that feeds one output, part by part. Pure; never raises
+on any text.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

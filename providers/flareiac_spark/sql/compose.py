@@ -1,4 +1,4 @@
-"""Which operators does the query that feeds one output consist of, however it is cut into steps, CTEs and subqueries?
+"""Composes the query that feeds one output into operators, however it is cut into steps, CTEs and subqueries.
 
 Names of steps, aliases and the order of CTEs are gone; columns are resolved; projections are put into what reads them; filters stand where
 Spark's optimizer moves them. What cannot be told raises ``CannotTell``.

@@ -1,4 +1,4 @@
-"""What differs between two composed queries, operator by operator?"""
+"""The differences between two composed queries, operator by operator."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

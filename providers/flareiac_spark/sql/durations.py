@@ -1,4 +1,4 @@
-"""How long is what the text of a window says?"""
+"""Parses the durations of windows."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which of Spark's functions gather many rows, make many rows, or give another value each time?"""
+"""Spark's functions that aggregate rows, generate rows, or are nondeterministic."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What can be named inside and above a join?"""
+"""The columns that can be named inside and above a join."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final

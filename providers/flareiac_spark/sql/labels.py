@@ -1,4 +1,4 @@
-"""What are operators called when people read of them?"""
+"""The names of operators in texts for people."""
 
 from flareiac_spark.sql.operators import (
     Aggregate,

@@ -1,4 +1,4 @@
-"""Which expressions of two queries took each other's place, and where do they part?"""
+"""Matches the expressions of two queries that took each other's place, and finds where they part."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

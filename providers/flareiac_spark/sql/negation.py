@@ -1,4 +1,4 @@
-"""What does NOT mean in front of an expression that has an opposite? As Spark's optimizer says it."""
+"""Removes NOT in front of an expression that has an opposite, as Spark's optimizer does."""
 
 from typing import TYPE_CHECKING
 

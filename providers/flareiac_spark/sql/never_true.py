@@ -1,4 +1,4 @@
-"""Which conditions let no row through, whatever the row holds?"""
+"""Recognizes conditions that let no row through, whatever the row holds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

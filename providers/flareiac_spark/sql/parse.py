@@ -1,4 +1,4 @@
-"""Is this Spark SQL readable to us, and as what tree?"""
+"""Parses Spark SQL, as far as it can be read here."""
 
 import re
 from functools import cache, lru_cache

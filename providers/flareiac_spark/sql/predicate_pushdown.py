@@ -1,4 +1,4 @@
-"""Where does a filter stand once Spark's optimizer has moved it?
+"""Places filters where Spark's optimizer moves them.
 
 A filter on grouping keys goes below the aggregation, one on a side of a join into this side, one that drops the rows without a match makes
 an outer join an inner one (measured on Spark 4.1's optimized plans). State is made of what comes through, so the place decides.

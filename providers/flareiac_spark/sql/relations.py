@@ -1,4 +1,4 @@
-"""Which relations and columns does a query read, and which columns does it give?"""
+"""The relations and columns that a query reads, and the columns that it gives."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What does a column's name mean inside one SELECT?"""
+"""Resolves the names of columns inside one SELECT."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

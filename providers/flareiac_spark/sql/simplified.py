@@ -1,4 +1,4 @@
-"""Which simpler expression of the same value stands for one?
+"""Replaces an expression by a simpler one of the same value.
 
 Spark's optimizer simplifies only after it has told apart what is grouped by: two keys that become one expression stay two keys of the
 state. So a simplified expression remembers what it was (``origins``), and who takes equal expressions for one compares that too.

@@ -1,4 +1,4 @@
-"""Which steps make Spark keep state from batch to batch?"""
+"""The steps that make Spark keep state from batch to batch."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,5 @@
-"""Which names of a query are certainly no column of what it reads? Pure. Only what can be proven is named; Spark judges the rest.
+"""Names of a query that certainly are no columns of what it reads. Pure. Only what can be proven is named;
+Spark judges the rest.
 
 A name is looked up in one query with its FROM, and only where all that it could mean is known: no column of an input whose columns are not
 known, no alias, no parameter, no column that Spark adds by itself, no column of a query around it.

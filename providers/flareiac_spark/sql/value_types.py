@@ -1,4 +1,6 @@
-"""Which type does an expression have, and of which types is an aggregate's state made? Types as Iceberg spells them, and byte and short."""
+"""The type of an expression, and the types of an aggregate's state. Types as Iceberg spells them, and byte
+and short.
+"""
 
 import re
 from collections.abc import Callable
