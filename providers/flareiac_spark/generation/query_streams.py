@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from flareiac.kernel.data import Attributes
 from flareiac_spark.checkpoint_files.layout import ALL
 from flareiac_spark.generation.carry_over import FILES, TABLE, Query, Stream
-from flareiac_spark.sql.parse import parsed
-from flareiac_spark.sql.relations import name_of, streams_in_order
+from flareiac_spark.sql.relations import relation_uses, streams_in_order
 from flareiac_spark.sql.state import stateful_steps
 
 
@@ -52,16 +51,14 @@ def _order(texts: Mapping[str, str], sources: Sequence[str], streams: Mapping[st
 
 def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
     """Whether a stream may be read at several places of a query, each of which has a position of its own."""
-    from sqlglot import exp
-
     used: Counter[str] = Counter()
     streaming = {*streams, *(name.lower() for name in texts)}
     for sql in texts.values():
-        tree = parsed(sql)
-        if tree is None:
+        uses = relation_uses(sql)
+        if uses is None:
             return any(sql.lower().count(name) > 1 for name in streams)
-        streaming |= {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-        used.update(name_of(table).lower() for table in tree.find_all(exp.Table))
+        streaming |= uses.ctes
+        used.update(uses.names)
     return any(count > 1 for name, count in used.items() if name in streaming)
 
 
@@ -74,12 +71,10 @@ def _feeds(step: str, steps: Attributes, sources: Sequence[str]) -> bool:
         if name in seen or name not in by_name:
             continue
         seen.add(name)
-        tree = None if by_name[name].get("python") else parsed(by_name[name]["sql"])
-        if tree is None:
+        uses = None if by_name[name].get("python") else relation_uses(by_name[name]["sql"])
+        if uses is None:
             return True
-        from sqlglot import exp
-
-        waiting.extend(name_of(table).lower() for table in tree.find_all(exp.Table))
+        waiting.extend(uses.names)
     return step.lower() in seen
 
 

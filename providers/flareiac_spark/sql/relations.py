@@ -1,6 +1,7 @@
 """The relations and columns that a query reads, and the columns that it gives."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flareiac_spark.sql.parse import parsed
@@ -21,6 +22,27 @@ def relations(sql: str) -> tuple[str, ...] | None:
     for table in tables_of(tree):
         found[name_of(table)] = None
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationUses:
+    """``names``: each name after FROM and JOIN as often as it is written, CTEs included. All in lower case."""
+
+    names: tuple[str, ...]
+    ctes: frozenset[str]
+
+
+def relation_uses(sql: str) -> RelationUses | None:
+    """None: the SQL is not readable here."""
+    from sqlglot import exp
+
+    tree = parsed(sql)
+    if tree is None:
+        return None
+    return RelationUses(
+        names=tuple(name_of(table).lower() for table in tree.find_all(exp.Table)),
+        ctes=frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE)),
+    )
 
 
 def tables_of(tree: "exp.Expr") -> "Iterator[exp.Table]":
