@@ -15,7 +15,6 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
-from flareiac_spark.observation.job import KEY, Facts, OutputFacts, encode
 from flareiac_spark.observation.job import KEY, JobFacts, OutputFacts, encode
 
 QUERY = "6116a383-3254-46b6-be89-609df4e7c277"

@@ -10,8 +10,6 @@ from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, Claim, Effect, Proposal, Relation
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Observation, Present, Recorded
-from flareiac_spark.observation.job import KEY, Facts, encode
-from flareiac.sdk.provider import Observation, PlanRequest, Present, Recorded
 from flareiac_spark.observation.job import KEY, JobFacts, encode
 from tests.spark_plan.declared import BATCH, LAKE, QUERY, STATEFUL, STATELESS, loaded, proposal, running
 

@@ -334,7 +334,7 @@ def test_equal_texts_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*_: object) -> None:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr("flareiac_spark.sql.compose.verbatim", fail)
+    monkeypatch.setattr("flareiac_spark.sql.compose.raw_parse", fail)
     monkeypatch.setattr("flareiac_spark.sql.relations.parsed", fail)
     monkeypatch.setattr("flareiac_spark.sql.state.parsed", fail)
     assert compare(SUM, SUM).same

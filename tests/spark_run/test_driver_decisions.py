@@ -128,7 +128,7 @@ def link(class_name: str, message: str, condition: str | None = None) -> Link:
 
 
 def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> None:
-    heart = choose(
+    cause = choose(
         [
             link("org.apache.spark.sql.streaming.StreamingQueryException", "[STREAM_FAILED] Query terminated", "STREAM_FAILED"),
             link(
@@ -143,22 +143,22 @@ def test_the_heart_is_the_innermost_condition_with_the_file_it_concerns() -> Non
             ),
         ]
     )
-    assert heart.error_class == "CANNOT_PARSE_JSON_FIELD"
-    assert heart.message == (
+    assert cause.error_class == "CANNOT_PARSE_JSON_FIELD"
+    assert cause.message == (
         "Cannot parse the field.\nin the file file:///a.json\n"
         'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.'
     )
-    assert not heart.permanent
+    assert not cause.permanent
 
 
 def test_a_file_that_was_deleted_before_it_was_read_names_the_ways_on() -> None:
     gone = "Encountered error while reading file file:///a.json. File does not exist."
     text = f"{gone} It is possible the underlying files have been updated.\nYou can"
-    heart = choose([link("org.apache.spark.SparkException", f"[{GONE}] {text}", GONE)])
-    assert heart.message.startswith(f"{gone}\nIt was deleted after")
-    assert "ignoreMissingFiles" in heart.message
-    assert "REFRESH" not in heart.message
-    assert not heart.permanent
+    cause = choose([link("org.apache.spark.SparkException", f"[{GONE}] {text}", GONE)])
+    assert cause.message.startswith(f"{gone}\nIt was deleted after")
+    assert "ignoreMissingFiles" in cause.message
+    assert "REFRESH" not in cause.message
+    assert not cause.permanent
 
 
 @pytest.mark.parametrize(
@@ -176,17 +176,17 @@ def test_a_commit_that_met_another_programs_is_told_with_few_names_and_a_way_out
         link("org.apache.spark.SparkException", "Writing job aborted"),
         link("org.apache.iceberg.exceptions.ValidationException", told),
     ]
-    heart = choose(chain)
-    assert heart.error_class == "ValidationException"
-    assert heart.message.startswith("Another program changed the table while this batch was being written")
-    assert heart.message.count(".parquet") + heart.message.count(".orc") == 1
-    assert (f"and {files - 1} more file" in heart.message) == (files > 1)
-    assert "write.merge.isolation-level" in heart.message
-    assert not heart.permanent
+    cause = choose(chain)
+    assert cause.error_class == "ValidationException"
+    assert cause.message.startswith("Another program changed the table while this batch was being written")
+    assert cause.message.count(".parquet") + cause.message.count(".orc") == 1
+    assert (f"and {files - 1} more file" in cause.message) == (files > 1)
+    assert "write.merge.isolation-level" in cause.message
+    assert not cause.permanent
 
 
 def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_project() -> None:
-    heart = choose(
+    cause = choose(
         [
             link(
                 "org.apache.spark.SparkException",
@@ -202,7 +202,7 @@ def test_sparks_hint_for_a_malformed_file_becomes_the_way_out_in_the_files_of_a_
             ),
         ]
     )
-    assert heart.message.splitlines() == [
+    assert cause.message.splitlines() == [
         "Malformed records are detected in record parsing: [null]. Parse Mode: FAILFAST.",
         "in the file file:///a.json",
         'To read what does not fit as null instead, write in its stream: files { options = { mode = "PERMISSIVE" } }.',
@@ -225,12 +225,12 @@ def test_the_heart_of_a_task_that_survived_as_text() -> None:
         "Job aborted due to stage failure: Task 0 failed: "
         "org.apache.spark.SparkRuntimeException: [USER_RAISED_EXCEPTION] null in x SQLSTATE: P0001\n\tat org.apache.X"
     )
-    heart = choose([link("org.apache.spark.SparkException", text)])
-    assert (heart.error_class, heart.message) == ("USER_RAISED_EXCEPTION", "null in x")
+    cause = choose([link("org.apache.spark.SparkException", text)])
+    assert (cause.error_class, cause.message) == ("USER_RAISED_EXCEPTION", "null in x")
 
 
 def test_an_analysis_error_is_permanent_and_loses_its_plan() -> None:
-    heart = choose(
+    cause = choose(
         [
             link(
                 "org.apache.spark.sql.catalyst.ExtendedAnalysisException",
@@ -239,12 +239,12 @@ def test_an_analysis_error_is_permanent_and_loses_its_plan() -> None:
             )
         ]
     )
-    assert (heart.message, heart.permanent) == ("No x.; line 1 pos 7", True)
+    assert (cause.message, cause.permanent) == ("No x.; line 1 pos 7", True)
 
 
 def test_a_lost_commit_race_may_be_tried_again() -> None:
-    heart = choose([link("org.apache.iceberg.exceptions.CommitFailedException", "metadata location has changed")])
-    assert (heart.error_class, heart.permanent) == ("CommitFailedException", False)
+    cause = choose([link("org.apache.iceberg.exceptions.CommitFailedException", "metadata location has changed")])
+    assert (cause.error_class, cause.permanent) == ("CommitFailedException", False)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_no_second_start_mends_is_permanent(condition: str | None, message:
 
 
 @pytest.mark.parametrize(
-    ("output", "heart"),
+    ("output", "cause"),
     [
         ("WARN x\nUnrecognized VM option 'Nope'\nError: Could not create the Java Virtual Machine.\n", "Unrecognized VM option 'Nope'"),
         ("JAVA_HOME is not set\nTraceback\n[JAVA_GATEWAY_EXITED] Java gateway process exited", "JAVA_HOME is not set"),
@@ -271,8 +271,8 @@ def test_what_no_second_start_mends_is_permanent(condition: str | None, message:
         ("something odd\n\tat java.X\n", "something odd"),
     ],
 )
-def test_the_last_words_of_a_driver(output: str, heart: str) -> None:
-    assert exit_reason(output).splitlines()[0] == heart
+def test_the_last_words_of_a_driver(output: str, cause: str) -> None:
+    assert exit_reason(output).splitlines()[0] == cause
 
 
 def test_jvm_options_with_spaces_stay_one() -> None:

@@ -11,9 +11,16 @@ from flareiac.sdk.capabilities import Steer
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
-from flareiac_spark.control import ApplicationStatus, DesiredJob, ErrorHeart, JobStatus, QueryStatus, Status, moment, this_process
-from flareiac.sdk.provider import Applied, ApplyRequest, NotApplied, Outcome, Project, Recorded, Steer
-from flareiac_spark.control import ApplicationStatus, DesiredJob, ErrorSummary, JobStatus, QueryStatus, Status, moment, this_process
+from flareiac_spark.control import (
+    ApplicationStatus,
+    DesiredJob,
+    ErrorSummary,
+    JobStatus,
+    QueryStatus,
+    Status,
+    moment,
+    this_process,
+)
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
 

@@ -196,12 +196,12 @@ def test_bad_code_fails_its_job_at_once_and_nothing_else(running: Lake, name: st
     spec = job(lake, f"bad_{name}", code, lake.table(f"bad_{name}", *FLIGHTS))
     lake.put(spec)
     status = lake.until_phase(spec["address"], "failed")
-    heart: ErrorSummary | None = status.last_error
-    assert heart is not None
-    assert (heart.permanent, status.failures) == (True, 1), heart
-    assert heart.error_class.startswith(error_class), heart
-    assert all(part in heart.message for part in says), heart
-    assert "flareiac_code_" not in heart.message
+    cause: ErrorSummary | None = status.last_error
+    assert cause is not None
+    assert (cause.permanent, status.failures) == (True, 1), cause
+    assert cause.error_class.startswith(error_class), cause
+    assert all(part in cause.message for part in says), cause
+    assert "flareiac_code_" not in cause.message
     assert is_alive(lake.control.read_status())
 
 
@@ -224,18 +224,18 @@ def clean(spark, inputs, params):
     (Path(code) / "numbers_of.py").write_text("def number(text):\n    return one(text)\n\ndef one(text):\n    return int(text)\n")
     lake.drop_file("in_row", "a", [flight(1)])
     lake.put(job(lake, "row", code, lake.table("row", *FLIGHTS)))
-    heart = lake.until_phase("job.row", "failed").last_error
-    assert heart is not None
-    assert heart.message == "numbers_of.py:5: ValueError: invalid literal for int() with base 10: 'AA'"
+    cause = lake.until_phase("job.row", "failed").last_error
+    assert cause is not None
+    assert cause.message == "numbers_of.py:5: ValueError: invalid literal for int() with base 10: 'AA'"
 
 
 def test_code_that_is_not_there_is_told(running: Lake) -> None:
     lake = running
     spec = job(lake, "absent", str(lake.control.code / ("0" * 32)), lake.table("absent", *FLIGHTS))
     lake.put(spec)
-    heart = lake.until_phase("job.absent", "failed").last_error
-    assert heart is not None
-    assert heart.error_class == "CODE_MISSING"
+    cause = lake.until_phase("job.absent", "failed").last_error
+    assert cause is not None
+    assert cause.error_class == "CODE_MISSING"
 
 
 def test_trouble_of_the_network_is_tried_again(running: Lake) -> None:

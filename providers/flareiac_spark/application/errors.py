@@ -27,8 +27,8 @@ def control_trouble(failure: ControlError) -> Diagnostic:
     return error(codes.CONTROL_DIRECTORY_UNUSABLE, detail)
 
 
-def ended_while_starting(heart: str, output: Path) -> Diagnostic:
-    detail = f"{heart}\nThe driver's whole output is in {output}."
+def ended_while_starting(cause: str, output: Path) -> Diagnostic:
+    detail = f"{cause}\nThe driver's whole output is in {output}."
     return error(codes.APPLICATION_ENDED_WHILE_STARTING, detail)
 
 

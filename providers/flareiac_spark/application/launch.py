@@ -133,10 +133,10 @@ def _wait_until_ready(
 
 def _why(control: ControlDirectory, status: Status | None, process: ProcessIdentity | None) -> str:
     said = read_output(control)
-    heart = exit_reason(said)
+    cause = exit_reason(said)
     own = status is not None and process is not None and status.application.pid == process.pid
     reason = status.application.reason if status is not None and own else ""
-    return heart if heart != "It said nothing." or not reason else reason
+    return cause if cause != "It said nothing." or not reason else reason
 
 
 def read_output(control: ControlDirectory) -> str:

@@ -71,7 +71,7 @@ def _mixed(
 ) -> Blocker:
     known = all(change.known for change in mixed)
     names = " and ".join(dict.fromkeys(change.text for change in mixed))
-    told = [f"{_begun(change.text)}: {_shown(change)}{change.why}" for change in mixed]
+    told = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded["accept_result_change"])
     accept = f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
     stale = desired["accept_result_change"]
@@ -92,7 +92,7 @@ def _begun(text: str) -> str:
     return text if text.startswith("spark.") else f"{text[:1].upper()}{text[1:]}"
 
 
-def _shown(change: Mixed) -> str:
+def _old_and_new(change: Mixed) -> str:
     """Old and new where they are short texts."""
     match change.before, change.after:
         case [_, str() as before, *_], [_, str() as after, *_] if before or after:

@@ -121,7 +121,7 @@ def has_shape(attributes: Attributes, on: OutputFacts | None) -> bool:
 class _Steps:
     def __init__(self, old: Attributes, new: Attributes, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def all(self) -> Iterator[JobChange]:
         if any(step.get("python") for side in (self._old, self._new) for step in side["steps"].values()):
@@ -163,7 +163,7 @@ class _Steps:
         judged = [(difference, self._one(difference, meaning, on)) for difference in meaning.differences]
         refused = any(isinstance(change, Refused) for _, change in judged)
         for difference, change in judged:
-            self._told.add(difference.step)
+            self._reported.add(difference.step)
             # Beside what is refused it is of no matter: either the state goes, or all is undone.
             above = self._above_state(difference, output) if holds_state(self._old, on) and not refused else None
             yield above or change
@@ -280,7 +280,7 @@ class _Steps:
             elif before["sql"] != after["sql"]:
                 meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
                 if not meaning.same:
-                    self._told.add(name)
+                    self._reported.add(name)
                     what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
                     yield self._python(("steps", name, "sql"), what, before["sql"], after["sql"], state)
 
@@ -293,15 +293,15 @@ class _Steps:
 
     def _captured(self) -> Iterator[JobChange]:
         """Steps whose text stays, and whose names may mean other columns now: those of inputs are known, those of Python steps are not."""
-        for name in (name for name in queries(self._new) if name not in self._told):
+        for name in (name for name in queries(self._new) if name not in self._reported):
             meaning = compare_queries(_over(self._new, name, self._old), _over(self._new, name, self._new))
             if not meaning.same:
-                self._told.add(name)
+                self._reported.add(name)
                 what = f"what step {name} reads: a column that came or went may be what a name in it means"
                 yield self._python(("steps", name, "sql"), what, _columns(self._old), _columns(self._new), state=True)
 
     def _python_step(self, name: str, before: Attributes, after: Attributes, state: bool) -> Iterator[JobChange]:
-        self._told.add(name)
+        self._reported.add(name)
         old_state, new_state = before.get("stateful"), after.get("stateful")
         if canonical(old_state) != canonical(new_state) and any(self._facts.checkpoints):
             why = "stateful says that the state has another shape now, and the checkpoint holds the old one."
@@ -319,11 +319,11 @@ class _Steps:
 
     def _unmeant(self) -> Iterator[JobChange]:
         """Other text of the same meaning."""
-        for name in (name for name in self._new["steps"] if name in self._old["steps"] and name not in self._told):
+        for name in (name for name in self._new["steps"] if name in self._old["steps"] and name not in self._reported):
             if self._old["steps"][name]["sql"] != self._new["steps"][name]["sql"]:
                 yield Noted(path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed")
         moved = self._old["step_order"] != self._new["step_order"]
-        if moved and not self._told:
+        if moved and not self._reported:
             yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
 
 

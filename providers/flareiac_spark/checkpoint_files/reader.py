@@ -96,7 +96,7 @@ def read_checkpoint(folder: Path) -> CheckpointOnDisk | None:
         try:
             return _read(folder)
         except OSError as trouble:
-            damage = Damaged(folder, _said(trouble))
+            damage = Damaged(folder, _why_unreadable(trouble))
         except Damaged as trouble:
             damage = trouble
         if _stand(folder) == before:
@@ -146,7 +146,7 @@ def is_begun(folder: Path) -> bool:
     try:
         return (folder / "metadata").exists()
     except OSError as trouble:
-        raise Damaged(folder, _said(trouble)) from None
+        raise Damaged(folder, _why_unreadable(trouble)) from None
 
 
 def _read(folder: Path) -> CheckpointOnDisk | None:
@@ -338,7 +338,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as trouble:
-        raise Damaged(path, _said(trouble)) from None
+        raise Damaged(path, _why_unreadable(trouble)) from None
 
 
 def _json(text: str, path: Path) -> dict[str, Any]:
@@ -359,5 +359,5 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _said(trouble: Exception) -> str:
+def _why_unreadable(trouble: Exception) -> str:
     return f"it cannot be read: {trouble.strerror or trouble}" if isinstance(trouble, OSError) else "it is not text"

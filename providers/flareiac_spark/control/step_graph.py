@@ -19,31 +19,31 @@ class StepGraph:
         """Those of the sources that no stream reaches."""
         return sorted(source for source in sources if source not in self._on_every_way())
 
-    def trunk(self, sources: Collection[str]) -> str | None:
-        """The trunk of these sources, each reached by a stream; None if they have nothing in common."""
+    def last_common_step(self, sources: Collection[str]) -> str | None:
+        """The last step that these sources share, each reached by a stream; None if they have nothing in common."""
         on_every_way = self._on_every_way()
         shared = set.intersection(*(on_every_way[source] for source in sources))
         order = [*self.inputs, *self.reads]
         return max(shared, key=order.index) if shared else None
 
-    def after(self, trunk: str, sources: Collection[str]) -> set[str]:
-        """The steps that come from the trunk and lead to the sources."""
-        needed, waiting = set[str](), [source for source in sources if source != trunk]
+    def after(self, common: str, sources: Collection[str]) -> set[str]:
+        """The steps that follow the common step and lead to the sources."""
+        needed, waiting = set[str](), [source for source in sources if source != common]
         while waiting:
             name = waiting.pop()
             if name not in needed and name in self.reads:
                 needed.add(name)
-                waiting += [read for read in self.reads[name] if read != trunk]
-        comes_from_it = {trunk}
+                waiting += [read for read in self.reads[name] if read != common]
+        comes_from_it = {common}
         for name in self.reads:  # in order, so that what a step reads is known before it
             if comes_from_it & set(self.reads[name]):
                 comes_from_it.add(name)
-        return needed & comes_from_it - {trunk}
+        return needed & comes_from_it - {common}
 
     def _on_every_way(self) -> dict[str, set[str]]:
         found = {name: {name} for name in self.inputs if name in self.streams}
         for step in self.reads:
-            ways = [found[name] for name in self.reads[step] if name in found]
-            if ways:
-                found[step] = {step} | set.intersection(*ways)
+            before = [found[name] for name in self.reads[step] if name in found]
+            if before:
+                found[step] = {step} | set.intersection(*before)
         return found

@@ -39,10 +39,10 @@ def check_modules(modules: Mapping[str, bytes], place: str, diagnostics: Diagnos
     for name, content in modules.items():
         read = _read(content)
         if isinstance(read, Broken):
-            where = _shown(place, name) + (f":{read.line}" if read.line else "")
+            where = _path_of(place, name) + (f":{read.line}" if read.line else "")
             diagnostics.error(codes.MODULE_INVALID, f"{where}: {read.why}.", attribute=("code",))
     for top in sorted({_top(name) for name in modules if _is_regular(name)} & sys.stdlib_module_names):
-        why = f"{_shown(place, top)}: other modules of the folder that import {top} get this one, not Python's own. Rename it."
+        why = f"{_path_of(place, top)}: other modules of the folder that import {top} get this one, not Python's own. Rename it."
         diagnostics.warning(codes.MODULE_HIDES_STANDARD, why, attribute=("code",))
 
 
@@ -67,7 +67,7 @@ def _problem(modules: Mapping[str, bytes], wanted: str, place: str) -> Iterator[
         return
     read = _read(modules[name])
     if isinstance(read, Module):
-        yield from _function_problem(read, function, _shown(place, name))
+        yield from _function_problem(read, function, _path_of(place, name))
 
 
 def _function_problem(module: Module, function: str, shown: str) -> Iterator[tuple[Code, str]]:
@@ -157,7 +157,7 @@ def _is_regular(name: str) -> bool:
     return "/" not in name or (name.endswith("/__init__.py") and name.count("/") == 1)
 
 
-def _shown(place: str, name: str) -> str:
+def _path_of(place: str, name: str) -> str:
     return f"{place.rstrip('/')}/{name}" if place else name
 
 

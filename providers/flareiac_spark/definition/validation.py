@@ -170,32 +170,33 @@ def _one_query_fits_all(attributes: Attributes, diagnostics: Diagnostics) -> Non
         _refuse(diagnostics, codes.COMPLETE_SHARES_BATCH, why, "foreach_batch")
 
 
-def _one_query_has_a_trunk(attributes: Attributes, diagnostics: Diagnostics) -> None:
+def _one_query_has_a_common_step(attributes: Attributes, diagnostics: Diagnostics) -> None:
     """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing from one to the next."""
     sources = {output["from"].lower() for output in attributes["outputs"].values()}
     reads = _reads(attributes)
     if not attributes["foreach_batch"] or len(sources) < 2 or reads is None:
         return
     kinds = {name.lower(): item["kind"] for name, item in attributes["inputs"].items()}
-    ways = StepGraph(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
-    if not sources <= {*kinds, *reads} or ways.unstreamed(sources):
+    graph = StepGraph(inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads)
+    if not sources <= {*kinds, *reads} or graph.unstreamed(sources):
         return
-    trunk = ways.trunk(sources)
-    if trunk is None:
+    common = graph.last_common_step(sources)
+    if common is None:
         why = (
             f"One query feeds all outputs, and {' and '.join(sorted(sources))} have no stream or step in common that everything comes "
             "through. Bring the streams together in one step, or give the outputs jobs of their own."
         )
         _refuse(diagnostics, codes.OUTPUTS_APART, why, "foreach_batch")
         return
-    after = ways.after(trunk, sources)
+    after = graph.after(common, sources)
     steps = {name: attributes["steps"][name] for name in attributes["step_order"] if name.lower() in after}
-    stateful = {item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [trunk])}
+    stateful = {item.step for item in stateful_steps({name: step["sql"] for name, step in steps.items()}, [common])}
     stateful |= {name for name, step in steps.items() if step["dedup"] or step["watermark"]}
     for name in (name for name in steps if name in stateful):
         why = (
-            f"The step {name} comes after {trunk}, where the ways to the outputs part, so that it runs on each micro-batch by itself: what "
-            "it counts or remembers would be of one batch and not of the stream. Move it before that, or give its output a job of its own."
+            f"The step {name} comes after {common}, where the ways to the outputs part, so that it runs on each micro-batch by "
+            "itself: what it counts or remembers would be of one batch and not of the stream. Move it before that, or give its output "
+            "a job of its own."
         )
         diagnostics.error(codes.STATE_AFTER_OUTPUTS_PART, why, attribute=("step", name))
 
@@ -286,7 +287,7 @@ _RULES: Final[tuple[Callable[[Attributes, Diagnostics], None], ...]] = (
     _names_are_known,
     _modes_fit,
     _one_query_fits_all,
-    _one_query_has_a_trunk,
+    _one_query_has_a_common_step,
     _state_is_bounded,
     _state_is_repeatable,
 )

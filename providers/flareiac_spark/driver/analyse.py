@@ -29,27 +29,27 @@ def analyse(new_session: Any, operation: Operation) -> Result:
 
 
 def _analyse_job(session: Any, spec: JobSpec) -> Iterator[Finding]:
-    heart = _attempt(lambda: set_conf(session, spec.conf))
-    if heart is not None:
-        yield _finding(spec, "", heart)
+    cause = _attempt(lambda: set_conf(session, spec.conf))
+    if cause is not None:
+        yield _finding(spec, "", cause)
     undefined: list[str] = []
     for item in spec.inputs:
-        if (heart := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))) is not None:
+        if (cause := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))) is not None:
             undefined.append(item.name)
-            yield _finding(spec, f"inputs.{item.name}", heart)
+            yield _finding(spec, f"inputs.{item.name}", cause)
     for step in spec.steps:
-        if (heart := _attempt(lambda step=step: temp_views.define_step(session, step, spec))) is not None:
-            if not _follows_from(heart, undefined):
-                yield _finding(spec, step.name, heart)
+        if (cause := _attempt(lambda step=step: temp_views.define_step(session, step, spec))) is not None:
+            if not _follows_from(cause, undefined):
+                yield _finding(spec, step.name, cause)
             undefined.append(step.name)
     for output in spec.outputs:
         if output.source in undefined:
             continue
-        if (heart := _attempt(lambda output=output: _analyse_output(session, spec, output))) is not None:
+        if (cause := _attempt(lambda output=output: _analyse_output(session, spec, output))) is not None:
             undefined.append(output.name)
-            yield _finding(spec, f"outputs.{output.name}", heart)
-    if spec.foreach_batch and not undefined and (heart := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None:
-        yield _finding(spec, "", heart)
+            yield _finding(spec, f"outputs.{output.name}", cause)
+    if spec.foreach_batch and not undefined and (cause := _attempt(lambda: micro_batch.flow_of(session, spec, spec.outputs))) is not None:
+        yield _finding(spec, "", cause)
 
 
 def _analyse_output(session: Any, spec: JobSpec, output: Output) -> None:
@@ -72,10 +72,10 @@ def _attempt(act: Any) -> ErrorSummary | None:
     return None
 
 
-def _follows_from(heart: ErrorSummary, undefined: list[str]) -> bool:
+def _follows_from(cause: ErrorSummary, undefined: list[str]) -> bool:
     """A step that reads one that failed adds nothing."""
-    return heart.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(f"`{name}`" in heart.message for name in undefined)
+    return cause.error_class.startswith("TABLE_OR_VIEW_NOT_FOUND") and any(f"`{name}`" in cause.message for name in undefined)
 
 
-def _finding(spec: JobSpec, step: str, heart: ErrorSummary) -> Finding:
-    return Finding(address=spec.address, step=step, message=heart.message, error_class=heart.error_class)
+def _finding(spec: JobSpec, step: str, cause: ErrorSummary) -> Finding:
+    return Finding(address=spec.address, step=step, message=cause.message, error_class=cause.error_class)

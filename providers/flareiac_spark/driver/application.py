@@ -107,8 +107,8 @@ class Application:
             reason = self._reconcile(started, leadership)
             code = EXIT_LEASE_LOST if leadership.lost.is_set() else EXIT_DONE
         except Exception as failure:  # noqa: BLE001 - whatever ends the application, its queries are stopped and its last word is written
-            heart = root_cause_of(failure)
-            reason = f"{heart.error_class}: {heart.message}"
+            cause = root_cause_of(failure)
+            reason = f"{cause.error_class}: {cause.message}"
             self._log.exception("the application failed")
         finally:
             self._stop_all()
@@ -306,8 +306,8 @@ class Application:
             self._log.exception("the operation %s failed", name)
             if self._ending.is_set():
                 return Result(id=name, status="failed", error=UNANSWERED)  # it failed because Spark was ended under it
-            heart = root_cause_of(failure)
-            return Result(id=name, status="failed", error=f"{heart.error_class}: {heart.message}")
+            cause = root_cause_of(failure)
+            return Result(id=name, status="failed", error=f"{cause.error_class}: {cause.message}")
 
     def _is_idle(self) -> bool:
         if self._runners or self._operations:

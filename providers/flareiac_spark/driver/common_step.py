@@ -1,8 +1,9 @@
 """Where one query ends that feeds several outputs: at the last step through which every row on its way to
 them comes.
 
-The trunk is the streaming query. The steps after it run on each of its batches, over a view of the trunk's name; tables that they look up
-are read anew. So none of them may remember anything from one batch to the next: it would speak of one batch, not of the stream.
+The query up to this step is the streaming one. The steps after it run on each of its batches, over a view of its
+name; tables that they look up are read for each batch. So none of them may keep state from one batch to the next: it
+would cover one batch, not the stream.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,19 +26,19 @@ class CommonStep:
 
 
 def common_step_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> CommonStep:
-    """The trunk of these outputs. The session has a view of each input and step. Raises ``Refusal``."""
+    """The last step that these outputs share. The session has a view of each input and step. Raises ``Refusal``."""
     sources = {_spelled(spec, output.source) for output in outputs}
     if len(sources) == 1:
         return CommonStep(name=sources.pop())
     reads = {step.name: _reads(session, spec, step.name) for step in spec.steps}
     streams = [item.name for item in spec.inputs if isinstance(item, StreamInput)]
-    ways = StepGraph(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
-    name = _meeting(ways, sources)
-    after = ways.after(name, sources)
+    graph = StepGraph(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
+    name = _last_common_step(graph, sources)
+    after = graph.after(name, sources)
     steps = tuple(step for step in spec.steps if step.name in after)
     for step in steps:
         _refuse_state(session, step, name)
-    # Steps that feed those after the trunk and read no stream run with them too.
+    # Steps that feed those after the common step and read no stream run with them too.
     wanted = set(after)
     for step in reversed(spec.steps):
         wanted |= set(reads[step.name]) - {name} if step.name in wanted else set()
@@ -64,11 +65,11 @@ def _reads(session: Any, spec: JobSpec, name: str) -> Collection[str]:
     return found
 
 
-def _meeting(ways: StepGraph, sources: Collection[str]) -> str:
+def _last_common_step(graph: StepGraph, sources: Collection[str]) -> str:
     """The last name on every way from a stream to each of the sources."""
-    if still := ways.unstreamed(sources):
+    if still := graph.unstreamed(sources):
         raise Refusal("NOT_STREAMING", f"{still[0]!r} reads no stream, so it cannot feed an output of a streaming job.")
-    found = ways.trunk(sources)
+    found = graph.last_common_step(sources)
     if found is None:
         why = (
             f"With foreach_batch one query feeds all outputs, but {' and '.join(sorted(sources))} have no stream or step in common that "
@@ -78,7 +79,7 @@ def _meeting(ways: StepGraph, sources: Collection[str]) -> str:
     return found
 
 
-def _refuse_state(session: Any, step: Step, trunk: str) -> None:
+def _refuse_state(session: Any, step: Step, common: str) -> None:
     what = "removes duplicates" if step.dedup else "has a watermark" if step.watermark else None
     own = logical_plan.nodes(logical_plan.analysed(temp_views.view(session, step.name)), lambda view: view.lower() == step.name.lower())
     if what is None:
@@ -91,7 +92,7 @@ def _refuse_state(session: Any, step: Step, trunk: str) -> None:
                 what = "has a watermark"
     if what is not None:
         why = (
-            f"The step {step.name!r} {what}, and it comes after {trunk!r}, where the outputs of this job part. There it would run on each "
+            f"The step {step.name!r} {what}, and it comes after {common!r}, where the outputs of this job part. There it would run on each "
             "micro-batch by itself and not on the whole stream. Move it before that step, or give its output a job of its own."
         )
         raise Refusal("TRUNK_STATE", why)

@@ -141,20 +141,20 @@ class JobRunner(threading.Thread):
         return ready
 
     def _failed(self, failure: Exception, budget: RestartPolicy) -> float | None:
-        heart, now = root_cause_of(failure), time.monotonic()
+        cause, now = root_cause_of(failure), time.monotonic()
         stack = stack_of(failure)
         if stack is None:
-            self._log.error("failed: %s: %s", heart.error_class, heart.message, exc_info=failure)
+            self._log.error("failed: %s: %s", cause.error_class, cause.message, exc_info=failure)
         else:
-            self._log.error("failed: %s: %s\n%s", heart.error_class, heart.message, stack)
+            self._log.error("failed: %s: %s\n%s", cause.error_class, cause.message, stack)
         pause = budget.after_failure(now)
         if self._stop_asked.is_set():
-            self._become("stopped", last_error=heart)
+            self._become("stopped", last_error=cause)
             return None
-        if heart.permanent or pause is None:
-            self._become("failed", last_error=heart, failures=budget.failures(now))
+        if cause.permanent or pause is None:
+            self._become("failed", last_error=cause, failures=budget.failures(now))
             return None
-        self._become("backoff", last_error=heart, failures=budget.failures(now))
+        self._become("backoff", last_error=cause, failures=budget.failures(now))
         return pause
 
     def _report(self, phase: Any, queries: tuple[QueryStatus, ...]) -> None:

@@ -48,7 +48,7 @@ class Leadership:
         self._control, self._lease, self._status, self._log = control, lease, status, log
         self._changed, self._over = threading.Event(), threading.Event()
         self._writing = threading.Lock()
-        self._told = ""
+        self._last_failure = ""
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
@@ -71,11 +71,11 @@ class Leadership:
                 self._control.write_status(self._status())
             except ControlError as failure:
                 # A full disk or a lost mount may pass; what runs goes on, and nobody takes it for dead while its process lives.
-                if str(failure) != self._told:
+                if str(failure) != self._last_failure:
                     self._log.error("the status could not be written: %s", failure)
-                self._told = str(failure)
+                self._last_failure = str(failure)
             else:
-                self._told = ""
+                self._last_failure = ""
 
     def end(self) -> None:
         """Writes the last status and lets the next one in."""

@@ -77,11 +77,11 @@ def _until_committed(session: Any, work: Maintain, task: Work, pause: Pause, log
             # Orphan removal commits nothing: what it finds not valid is so for good.
             if isinstance(failure, Refusal) or isinstance(task, RemoveOrphans) or not _is_conflict(failure):
                 raise
-            heart = root_cause_of(failure)
+            cause = root_cause_of(failure)
             if seconds is None:
-                why = f"Other commits came in between {len(_PAUSES) + 1} times. The last time: {heart.error_class}: {heart.message}"
+                why = f"Other commits came in between {len(_PAUSES) + 1} times. The last time: {cause.error_class}: {cause.message}"
                 raise Refusal("CONFLICT", why) from failure
-            log.warning("another commit came in between, once more in %s s: %s: %s", seconds, heart.error_class, heart.message)
+            log.warning("another commit came in between, once more in %s s: %s: %s", seconds, cause.error_class, cause.message)
             pause(seconds)
     raise AssertionError("the last attempt returns or raises")
 

@@ -51,18 +51,18 @@ def flow_of(session: Any, spec: JobSpec, outputs: Sequence[Output]) -> Flow:
     mode = sinks.output_mode(session, outputs, frames)
     for frame in frames:
         sinks.check(session, frame, mode)
-    trunk = common_step_of(session, spec, outputs)
+    common = common_step_of(session, spec, outputs)
     alone = len(outputs) == 1
-    frame = frames[0] if alone else temp_views.view(session, trunk.name)
+    frame = frames[0] if alone else temp_views.view(session, common.name)
     if not frame.isStreaming:
-        raise Refusal("NOT_STREAMING", f"{trunk.name!r} reads no stream, so it cannot feed an output of a streaming job.")
+        raise Refusal("NOT_STREAMING", f"{common.name!r} reads no stream, so it cannot feed an output of a streaming job.")
     plan = logical_plan.analysed(frame)
     nodes = list(logical_plan.nodes(plan))
     return Flow(
         frame=frame,
         mode=mode,
         outputs=tuple(outputs),
-        shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), trunk),
+        shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), common),
         holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
         repeats=bool(plan.deterministic())
         and all(logical_plan.kind(node) in _ROW_BY_ROW for node in nodes)
@@ -77,18 +77,18 @@ def shaped(session: Any, frame: Any, output: Output) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Shapes:
-    """The steps after the trunk, on the rows of one batch, in the session of the query."""
+    """The steps after the common step, on the rows of one batch, in the session of the query."""
 
     spec: JobSpec
     outputs: tuple[Output, ...]
-    trunk: CommonStep
+    common: CommonStep
 
     def __call__(self, batch: Any) -> Mapping[str, Any]:
         session = batch.sparkSession
-        temp_views.define(batch, self.trunk.name)
-        for item in self.trunk.inputs:
+        temp_views.define(batch, self.common.name)
+        for item in self.common.inputs:
             temp_views.define_input(session, item, lambda session, item: open_input(session, item, {}))
-        for step in self.trunk.steps:
+        for step in self.common.steps:
             temp_views.define_step(session, step, self.spec)
         return {output.name: shaped(session, temp_views.view(session, output.source), output) for output in self.outputs}
 

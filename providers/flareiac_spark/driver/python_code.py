@@ -201,15 +201,15 @@ def _is_known(top: str) -> bool:
 
 def _refusal(failure: BaseException, folder: CodeFolder) -> Refusal:
     """The failure as its job's last error. Trying again may help against the network alone, and where Spark does not rule it out."""
-    heart = _heart(failure)
+    cause = _cause(failure)
     of_spark = hasattr(failure, "java_exception") or hasattr(failure, "getCondition")
-    kind = "" if of_spark else f"{heart.error_class}: "
-    message = f"{_place(failure, folder)}{kind}{heart.message}".replace(f"{folder.package}.", "").rstrip(": ")
-    passing = not heart.permanent if of_spark and not _is_analysis(failure) else isinstance(failure, ConnectionError | TimeoutError)
-    return Refusal(heart.error_class if of_spark else "CODE_FAILED", message, permanent=not passing)
+    kind = "" if of_spark else f"{cause.error_class}: "
+    message = f"{_place(failure, folder)}{kind}{cause.message}".replace(f"{folder.package}.", "").rstrip(": ")
+    passing = not cause.permanent if of_spark and not _is_analysis(failure) else isinstance(failure, ConnectionError | TimeoutError)
+    return Refusal(cause.error_class if of_spark else "CODE_FAILED", message, permanent=not passing)
 
 
-def _heart(failure: BaseException) -> ErrorSummary:
+def _cause(failure: BaseException) -> ErrorSummary:
     try:
         return root_cause_of(failure)
     except Exception:  # noqa: BLE001 - the user's own exception class, whose text may fail as well

@@ -54,7 +54,7 @@ class Link:
 
 
 def root_cause_of(failure: BaseException) -> ErrorSummary:
-    """The heart of anything that pyspark, py4j or the driver itself raised."""
+    """The root cause of anything that pyspark, py4j or the driver itself raised."""
     if isinstance(failure, Refusal):
         return ErrorSummary(error_class=failure.error_class, message=str(failure), permanent=failure.permanent)
     throwable = getattr(failure, "java_exception", None) or getattr(failure, "_origin", None)
@@ -65,12 +65,12 @@ def root_cause_of(failure: BaseException) -> ErrorSummary:
 
 
 def root_cause_of_java(throwable: Any) -> ErrorSummary:
-    """The heart of a Java exception."""
+    """The root cause of a Java exception."""
     return choose(list(_links(throwable)))
 
 
 def choose(chain: Sequence[Link]) -> ErrorSummary:
-    """The heart of a chain of causes, outermost first (at least one)."""
+    """The root cause of a chain of causes, outermost first (at least one)."""
     telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
     spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES] or list(chain)
     link = telling[-1] if telling else spoken[-1]

@@ -46,7 +46,7 @@ def cannot_carry_over(desired: Attributes, name: str, refusal: Refusal, again: s
     return blocker(
         codes.CANNOT_CARRY_OVER,
         why=f"{'The query' if name == ALL else f'Output {name}'}: {refusal.why}.",
-        ways_out=(_anew(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
+        ways_out=(_read_again(desired, again), "undo the change, or give the new query a job and a checkpoint of its own"),
     )
 
 
@@ -58,10 +58,10 @@ def only_tables(desired: Attributes, start: str, kinds: Sequence[str], again: st
     return blocker(
         codes.START_DOES_NOT_FIT,
         why=f"{desired['checkpoint']} cannot start from {start}, since the job reads {read}. Only tables know which rows came when.",
-        ways_out=(carry, _anew(desired, again)),
+        ways_out=(carry, _read_again(desired, again)),
     )
 
 
-def _anew(desired: Attributes, again: str) -> str:
+def _read_again(desired: Attributes, again: str) -> str:
     place = desired["checkpoint"]
     return f"read again all that can be read, in {place}:\n  {line(place, 'start_from', again)}"

@@ -341,7 +341,7 @@ class _Switch:
         reach("apply.truncated")
         messages = [self._seed(pair, settled[pair.name], rebuilds) for pair in pairs]
         reach("apply.seeded")
-        return GenerationSwitch(messages=(*messages, *_told(rebuilds)), rebuilds=rebuilds)
+        return GenerationSwitch(messages=(*messages, *_emptied_texts(rebuilds)), rebuilds=rebuilds)
 
     # Where the old generation stands
 
@@ -459,7 +459,7 @@ class _Switch:
         }
 
 
-def _told(rebuilds: Mapping[str, Attributes]) -> list[str]:
+def _emptied_texts(rebuilds: Mapping[str, Attributes]) -> list[str]:
     found = []
     for item in rebuilds.values():
         where = item["table"] + (f" (branch {item['branch']})" if item["branch"] else "")

@@ -21,8 +21,8 @@ def complaints(attributes: Attributes, job: JobStatus | None, *, silent: str) ->
     if job is None:
         return ()
     if job.phase in ("failed", "backoff"):
-        heart = f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
-        return (f"{job.phase}{heart}",)
+        cause = f": {job.last_error.error_class}: {job.last_error.message}" if job.last_error is not None else ""
+        return (f"{job.phase}{cause}",)
     limits = attributes.get("health")
     if not limits or job.phase not in ("starting", "running", "idle", "stopping"):
         return ()

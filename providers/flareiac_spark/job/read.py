@@ -196,7 +196,7 @@ def _query(wanted: DesiredJob | None) -> str | None:
 
 
 def last_error(job: JobStatus | None) -> str | None:
-    """The heart of a job's last error, as one text."""
+    """The root cause of a job's last error, as one text."""
     if job is None or job.last_error is None:
         return None
     return f"{job.last_error.error_class}: {job.last_error.message}"

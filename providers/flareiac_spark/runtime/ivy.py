@@ -22,7 +22,7 @@ _TIMEOUT_S = 1800
 
 @dataclass(frozen=True, slots=True)
 class NotFetched:
-    """A client did not get all jars; ``why`` is the heart of what it said."""
+    """A client did not get all jars; ``why`` is the cause that it named."""
 
     client: str
     why: str
@@ -74,10 +74,10 @@ def _ran(command: list[str], environment: Mapping[str, str], into: Path, coordin
         return NotFetched("ivy", str(trouble))
     if all((into / item.group / item.file_name).is_file() for item in coordinates):
         return None
-    return NotFetched("ivy", _heart(done.stdout + done.stderr) or f"it ended with code {done.returncode}")
+    return NotFetched("ivy", _cause(done.stdout + done.stderr) or f"it ended with code {done.returncode}")
 
 
-def _heart(output: str) -> str:
+def _cause(output: str) -> str:
     """The few lines of Ivy's report that say what was missing and why."""
     telling = re.compile(
         r"not found|Server access error|PKIX|UnknownHost|Connection refused|timed out|Exception|checksum|FAILED DOWNLOADS|No space",

@@ -51,10 +51,10 @@ def fetch_with_maven(coordinates: Sequence[Coordinate], into: Path, environment:
             (into / item.group).mkdir(exist_ok=True)
             (flat / item.file_name).replace(into / item.group / item.file_name)
     missing = [str(item) for item in coordinates if not (into / item.group / item.file_name).is_file()]
-    return NotFetched("mvn", _heart(done.stdout + done.stderr) or f"missing {', '.join(missing)}") if missing else None
+    return NotFetched("mvn", _cause(done.stdout + done.stderr) or f"missing {', '.join(missing)}") if missing else None
 
 
-def _heart(output: str) -> str:
+def _cause(output: str) -> str:
     errors = [re.sub(r"^\[ERROR\]\s*", "", line) for line in output.splitlines() if line.startswith("[ERROR]")]
     return errors[0] if errors else ""
 

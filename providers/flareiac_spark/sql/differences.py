@@ -182,31 +182,31 @@ class _Differ:
         ):
             both = came is not None and _kind(new.base) not in _kinds_below(old.base)
             self._report_gone(old.base, feeds_state)
-            merged = Block(base=gone.base, filters=[*gone.filters, *self._still_said(old, self._old)])
+            merged = Block(base=gone.base, filters=[*gone.filters, *self._still_stated(old, self._old)])
             if not both:
                 self._blocks(merged, new, feeds_state)
                 return
             old, gone = merged, None
         if came is not None:
             self._report_came(new.base, feeds_state)
-            merged = Block(base=came.base, filters=[*came.filters, *self._still_said(new, self._new)])
+            merged = Block(base=came.base, filters=[*came.filters, *self._still_stated(new, self._new)])
             self._blocks(old, merged, feeds_state or holds_state(new.base))
             return
         self._other_leaves(old, new, feeds_state)
 
-    def _still_said(self, block: Block, side: _Side) -> list[Condition]:
+    def _still_stated(self, block: Block, side: _Side) -> list[Condition]:
         """The filters above an operator that only one side has, its grouping keys named as what they are made of."""
         if isinstance(block.base, Aggregate):
             side.meanings |= {(block.base.id, item.name): item.expr for item in block.base.keys}
         return block.filters
 
     def _report_gone(self, operator: Operator, feeds_state: bool) -> None:
-        part, told = _part_of(operator, ChangeKind.STATE_REMOVED), self._told(operator, self._old)
-        self._add(part, operator.step, old=told, feeds_state=feeds_state, detail=f"removed {operator_label(operator)}")
+        part, text = _part_of(operator, ChangeKind.STATE_REMOVED), self._describe(operator, self._old)
+        self._add(part, operator.step, old=text, feeds_state=feeds_state, detail=f"removed {operator_label(operator)}")
 
     def _report_came(self, operator: Operator, feeds_state: bool) -> None:
-        part, told = _part_of(operator, ChangeKind.STATE_ADDED), self._told(operator, self._new)
-        self._add(part, operator.step, new=told, feeds_state=feeds_state, detail=f"added {operator_label(operator)}")
+        part, text = _part_of(operator, ChangeKind.STATE_ADDED), self._describe(operator, self._new)
+        self._add(part, operator.step, new=text, feeds_state=feeds_state, detail=f"added {operator_label(operator)}")
 
     def _other_leaves(self, old: Block, new: Block, feeds_state: bool) -> None:
         if holds_state(old.base) and not holds_state(new.base):
@@ -558,7 +558,7 @@ class _Differ:
         if before != after:
             self._add(ChangeKind.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False)
 
-    def _told(self, operator: Operator, side: _Side) -> str:
+    def _describe(self, operator: Operator, side: _Side) -> str:
         match operator:
             case Aggregate():
                 calls = ", ".join(side.show(item.expr) for item in operator.calls)

@@ -61,7 +61,7 @@ def joined(join: Join, node: "exp.Join", scope: Scope, source: Source) -> Joined
     merged, names = dict(above_left.merged), dict(scope.shown)
     for name in shared:
         merged[name] = _merged(join.kind, above_left.find([name]), above_right.find([name]))
-        names[name] = _shown(source if join.kind == "right" else scope, name)
+        names[name] = _name_above(source if join.kind == "right" else scope, name)
     visible = above_left.sources if join.kind in ("semi", "anti") else [*above_left.sources, *above_right.sources]
     if join.kind in ("semi", "anti"):
         merged, names = dict(above_left.merged), dict(scope.shown)
@@ -123,7 +123,7 @@ def _shared(node: "exp.Join", scope: Scope, source: Source) -> list[str]:
     return [name for name in names if source.knows(name)]
 
 
-def _shown(side: Scope | Source, name: str) -> str:
+def _name_above(side: Scope | Source, name: str) -> str:
     """A merged column is called as in the side that gives its values."""
     if isinstance(side, Scope) and name in side.shown:
         return side.shown[name]
