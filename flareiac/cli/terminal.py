@@ -13,7 +13,7 @@ from pathlib import Path
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.sources import Source
-from flareiac.render.value_text import visible
+from flareiac.render.control_characters import visible
 
 
 @dataclass(slots=True)

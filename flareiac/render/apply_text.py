@@ -7,10 +7,10 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, Verb
+from flareiac.render.control_characters import printable
 from flareiac.render.counts import applied
 from flareiac.render.output_text import outputs_text
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import printable
 
 _DOING = {
     Verb.CREATE: "Creating",

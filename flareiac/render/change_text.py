@@ -2,9 +2,10 @@
 
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
+from flareiac.render.control_characters import printable
 from flareiac.render.redaction import REDACTED, Pattern, hide, hides
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import aligned, assignment, inline, is_text_block, printable, text_difference
+from flareiac.render.value_text import aligned, assignment, inline, is_text_block, text_difference
 from flareiac.sdk.changes import AttributeChange, Origin
 
 _TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.render.apply_text import elapsed_text
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
-from flareiac.render.value_text import inline, printable
+from flareiac.render.value_text import inline
 
 FORMAT_VERSION = "1.0"
 

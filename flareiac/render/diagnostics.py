@@ -9,9 +9,9 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, Related, Severity
 from flareiac.kernel.paths import render_path
 from flareiac.kernel.sources import Position, Source, Span, line_starts
+from flareiac.render.control_characters import printable
 from flareiac.render.snippet import enclosing_block, shown_lines
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import printable
 
 _NAMES = {Severity.ERROR: "Error", Severity.WARNING: "Warning"}
 _TONES = {Severity.ERROR: Tone.BLOCKED, Severity.WARNING: Tone.CHANGE}

@@ -3,10 +3,11 @@
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
 from flareiac.render.redaction import REDACTED
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import inline, printable
+from flareiac.render.value_text import inline
 from flareiac.sdk.changes import AttributeChange
 
 FORMAT_VERSION = "1.0"

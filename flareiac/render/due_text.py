@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from flareiac.model.plan import PlannedDuty
+from flareiac.render.control_characters import printable
 from flareiac.render.resource_text import Look, wrapped
-from flareiac.render.value_text import printable
 
 _TITLE = "Due:"
 

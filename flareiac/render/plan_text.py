@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
+from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
 from flareiac.render.due_text import due_section
 from flareiac.render.redaction import REDACTED, Schemas
 from flareiac.render.resource_text import Look, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import inline, printable
+from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
 
 DESTRUCTIVE = frozenset({Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION})

@@ -8,9 +8,10 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
 from flareiac.model.plan import PlannedResource
 from flareiac.render.change_text import change_lines
+from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Pattern, Schemas, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import body, printable, quoted, without_nulls
+from flareiac.render.value_text import body, quoted, without_nulls
 from flareiac.sdk.changes import Action, Blocker, Effect, Step
 
 _SIGNS = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from flareiac.kernel.data import Data
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
-from flareiac.render.value_text import printable
 
 FORMAT_VERSION = "1.0"
 _COLUMNS = ("SNAPSHOT", "TIME (UTC)", "OPERATION", "ADDED", "DELETED", "TOTAL", "BY")

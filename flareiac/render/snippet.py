@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from flareiac.kernel.sources import Source, Span, line_starts
-from flareiac.render.value_text import printable
+from flareiac.render.control_characters import printable
 
 _BLOCK = re.compile(r"(?P<header>[A-Za-z_][\w-]*(?:[ \t]+(?:\"[^\"]*\"|[A-Za-z_][\w-]*))*)[ \t]*\{")
 _MOST_LINES = 6

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import TERRAFORM_VERSION, module_tree, place, plain, provider_name, sensitive_mask
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
 from flareiac.render.survey_text import survey_lines
-from flareiac.render.value_text import body, inline, printable, quoted, without_nulls
+from flareiac.render.value_text import body, inline, quoted, without_nulls
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
 

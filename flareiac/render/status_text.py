@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Data
 from flareiac.render.apply_text import elapsed_text
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
-from flareiac.render.value_text import inline, printable
+from flareiac.render.value_text import inline
 
 FORMAT_VERSION = "1.0"
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from flareiac.kernel.data import Attributes, Data
+from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
-from flareiac.render.value_text import printable
 
 _COLUMNS = ("TABLE", "ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS", "LAST COMMIT", "LAST MAINTENANCE", "NEXT")
 _RIGHT = frozenset({"ROWS", "SIZE", "FILES", "SMALL FILES", "DELETE FILES", "SNAPSHOTS"})

@@ -6,23 +6,11 @@ import re
 from collections.abc import Mapping
 
 from flareiac.kernel.data import Absent, Data, Reference, Unknown
+from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Redacted
-from flareiac.render.style import Tone
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_COLOURS = re.compile(r"(\x1b\[(?:" + "|".join(("0", *(tone.value for tone in Tone))) + ")m)")
 _INDENT = "    "
-
-
-def printable(text: str) -> str:
-    """The text with control characters (but tab and line feed) spelled out."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-def visible(text: str) -> str:
-    """The text as a terminal may get it: control characters spelled out, but for tab, line feed and the colours of ``Style``."""
-    return "".join(part if at % 2 else printable(part) for at, part in enumerate(_COLOURS.split(text)))
 
 
 def quoted(text: str) -> str:

@@ -16,12 +16,12 @@ from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.events import Note
 from flareiac.model.plan import OutputChange
 from flareiac.render.apply_text import event_line, stale_text
+from flareiac.render.control_characters import visible
 from flareiac.render.diagnostics import text as diagnostics_text
 from flareiac.render.drift import drift_text
 from flareiac.render.output_text import outputs_text
 from flareiac.render.plan_text import plan_text
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import visible
 from flareiac.sdk.changes import Action, Effect, Step
 from tests.render.plans import plan, resource
 

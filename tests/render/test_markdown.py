@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.render.control_characters import visible
 from flareiac.render.markdown import terminal_text
-from flareiac.render.value_text import visible
 from tests.docs.pages import DOCS
 
 PAGE = """\

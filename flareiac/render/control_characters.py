@@ -1,0 +1,19 @@
+"""Text that cannot steer a terminal: control characters are spelled out."""
+
+import re
+from typing import Final
+
+from flareiac.render.style import Tone
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_COLOURS: Final = re.compile(r"(\x1b\[(?:" + "|".join(("0", *(tone.value for tone in Tone))) + ")m)")
+
+
+def printable(text: str) -> str:
+    """The text with control characters (but tab and line feed) spelled out."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def visible(text: str) -> str:
+    """The text as a terminal may get it: control characters spelled out, but for tab, line feed and the colours of ``Style``."""
+    return "".join(part if at % 2 else printable(part) for at, part in enumerate(_COLOURS.split(text)))
