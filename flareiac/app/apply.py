@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from flareiac.app.bench import Bench
 from flareiac.app.locate import located
+from flareiac.app.lock import locked
 from flareiac.app.plan import PlanReport, PlanRequest, plan
 from flareiac.app.upkeep import Deciding
 from flareiac.applying.apply import Ports, Report, settle_open
@@ -19,10 +20,10 @@ from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Event, Note
+from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.state import Conflict, Damaged, Lease, LockInfo, LockLost
+from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 
 
 class End(StrEnum):
@@ -47,6 +48,22 @@ class ApplyReport:
     planned: PlanReport
     report: Report = field(default_factory=Report)
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to sum up: operations were started or skipped, or there was nothing left to do."""
+        tally = self.report.tally
+        return bool(tally.done or tally.failed or tally.skipped) or self.end in (End.NOTHING_TO_DO, End.DONE)
+
+    @property
+    def outputs(self) -> Mapping[str, OutputValue]:
+        """The outputs as they are now: recorded, or as far as the plan knows them."""
+        if self.report.snapshot is not None:
+            return self.report.snapshot.outputs
+        assert self.planned.plan is not None, "an apply that has begun has a plan"
+        changes = self.planned.plan.outputs
+        found = {name: item.before if self.report.tally.failed else item.after for name, item in changes.items()}
+        return {name: item for name, item in found.items() if item is not None}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conduct:
@@ -58,30 +75,6 @@ class Conduct:
     lock_timeout: float = 0.0
     parallelism: int = 10
     stop_on_error: bool = False
-
-
-@contextmanager
-def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[Lease]:
-    """Holds the state lock. Raises ``LockHeld`` when it could not be had, ``Failure`` when the store cannot be written."""
-
-    def waiting(info: LockInfo) -> None:
-        emit(Note(message=f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."))
-
-    try:
-        lease = bench.store.lock(operation, timeout=timeout, on_wait=waiting)
-    except OSError as trouble:
-        raise Failure(
-            error(
-                codes.STATE_LOCK_UNAVAILABLE,
-                f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room or restore access first.",
-            )
-        ) from trouble
-    if lease.took_over is not None:
-        emit(Note(message=f"Took over the lock that {lease.took_over.owner} on {lease.took_over.host} left behind."))
-    try:
-        yield lease
-    finally:
-        lease.release()
 
 
 def apply_fresh(bench: Bench, request: PlanRequest, conduct: Conduct) -> ApplyReport:

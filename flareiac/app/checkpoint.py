@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
-from flareiac.app.steer import recorded, references_of
+from flareiac.app.lock import locked
+from flareiac.app.recorded import recorded, references_of
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error

@@ -1,7 +1,7 @@
 """The use cases of ``status`` and ``logs``: what the recorded resources that run are doing. Reads only."""
 
 from flareiac.app.bench import Bench
-from flareiac.app.steer import recorded, references_of
+from flareiac.app.recorded import recorded, references_of
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error

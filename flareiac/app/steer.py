@@ -5,16 +5,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
+from flareiac.app.lock import locked
 from flareiac.app.plan import questions, streamed_from
+from flareiac.app.recorded import recorded, references_of
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
-from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.events import Event
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import Snapshot
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
 from flareiac.sdk.capabilities import Starting, Steer, Steering, SteeringConnections
@@ -22,33 +23,6 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import NotApplied, Outcome, Present
-
-
-def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
-    """What the state holds of an address. Raises ``Failure`` when it holds nothing."""
-    record = snapshot.resources.get(address)
-    if record is None:
-        hint = did_you_mean(address, {*snapshot.resources, *(each for item in snapshot.resources.values() for each in item.resolved)})
-        raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. flareiac state list shows what it holds.{hint}"))
-    return record
-
-
-def references_of(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resolved]:
-    """What a recorded resource refers to, as recorded."""
-    found = {
-        address: Resolved(address=address, type=block_type(address), attributes=attributes)
-        for address, attributes in record.resolved.items()
-    }
-    stack = list(record.dependencies)
-    while stack:
-        address = stack.pop()
-        other = snapshot.resources.get(address)
-        if other is not None and address not in found:
-            found[address] = Resolved(address=address, type=other.type, attributes=other.attributes, identity=other.identity)
-            for each, attributes in other.resolved.items():
-                found.setdefault(each, Resolved(address=each, type=block_type(each), attributes=attributes))
-            stack.extend(other.dependencies)
-    return found
 
 
 def steer(

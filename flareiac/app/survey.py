@@ -6,7 +6,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from flareiac.app.bench import Bench
 from flareiac.app.known_figures import known_figures
-from flareiac.app.steer import references_of
+from flareiac.app.recorded import references_of
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
-from flareiac.app.steer import recorded, references_of
+from flareiac.app.lock import locked
+from flareiac.app.recorded import recorded, references_of
 from flareiac.applying.recording import Loaded, Recording
 from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes

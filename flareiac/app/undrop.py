@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from flareiac.app.apply import locked
 from flareiac.app.bench import Bench
-from flareiac.app.steer import references_of
+from flareiac.app.lock import locked
+from flareiac.app.recorded import references_of
 from flareiac.applying.recording import Loaded, Recording, encode_state
 from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes

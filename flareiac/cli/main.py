@@ -4,10 +4,10 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from flareiac.cli import terminal
+import flareiac
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.terminal import Terminal, prepare_streams
 
-_GLOBAL_VALUES = {"--chdir": "chdir", "--input": "input", "--lock-timeout": "lock_timeout"}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -15,43 +15,47 @@ def main() -> None:
     """Runs the command line of this process and exits."""
     # A command makes many records and drops few: the default thresholds spend half of its time on looking for garbage.
     gc.set_threshold(100_000, 50, 50)
-    terminal.prepare()
+    prepare_streams()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line; returns the exit code. Never raises for what a user did or a system answered."""
-    given = _separate_globals(_two_dashes(arguments))
+    typed = _two_dashes(arguments)
+    values = {"--chdir": "", "--lock-timeout": "0s", "--input": "true"}
+    terminal = Terminal(no_color="--no-color" in typed)
+    given = _without_globals(typed, values, terminal)
     if given is None:
         return int(ExitCode.USAGE)
+    terminal.may_ask = _BOOLEANS[values["--input"]]
     if given in (["version"], ["--version"]):
-        import flareiac
-
         terminal.out(f"FlareIaC v{flareiac.__version__}")
         return int(ExitCode.DONE)
+    # Imported here: whoever asks for the version does not wait for the parser of options.
+    from flareiac.cli.invocation import Invocation
     from flareiac.cli.run_command import run_command
 
-    return run_command(given)
+    invocation = Invocation(
+        directory=values["--chdir"],
+        lock_timeout=values["--lock-timeout"],
+        arguments=tuple(typed),
+        terminal=terminal,
+    )
+    return run_command(given, invocation)
 
 
 def _two_dashes(arguments: Sequence[str]) -> list[str]:
     """``-out=x`` means ``--out=x``; one letter after one dash stays as it is."""
-    return [
-        f"-{item}" if len(item) > 2 and item[0] == "-" and item[1] != "-" and item[1].isalpha() and item[2:3] != "" else item
-        for item in arguments
-    ]
+    return [f"-{item}" if len(item) > 2 and item[0] == "-" and item[1] != "-" and item[1].isalpha() else item for item in arguments]
 
 
-def _separate_globals(arguments: list[str]) -> list[str] | None:
-    """Takes the options of every command out of the command line; None when one of them lacks its value or takes another."""
-    found = terminal.Globals(command_line=tuple(arguments))
+def _without_globals(arguments: list[str], values: dict[str, str], terminal: Terminal) -> list[str] | None:
+    """Moves the options of every command into ``values``; None when one lacks its value or has a wrong one."""
     rest: list[str] = []
     waiting = iter(arguments)
     for item in waiting:
         name, separator, value = item.partition("=")
-        if item == "--no-color":
-            found.no_color = True
-        elif name in _GLOBAL_VALUES:
+        if name in values:
             text = value if separator else next(waiting, None)
             if text is None:
                 terminal.say(f"Error: {name.lstrip('-')} needs a value, such as -{name.lstrip('-')}=...")
@@ -59,18 +63,7 @@ def _separate_globals(arguments: list[str]) -> list[str] | None:
             if name == "--input" and text not in _BOOLEANS:
                 terminal.say(f"Error: -input={text}: it is true or false.")
                 return None
-            _set(found, _GLOBAL_VALUES[name], text)
-        else:
+            values[name] = text
+        elif item != "--no-color":
             rest.append(item)
-    terminal.CURRENT = found
     return rest
-
-
-def _set(found: terminal.Globals, name: str, text: str) -> None:
-    match name:
-        case "input":
-            found.input = _BOOLEANS[text]
-        case "chdir":
-            found.chdir = text
-        case _:
-            found.lock_timeout = text

@@ -20,6 +20,10 @@ class SignalRelay:
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         self._taken.put(number)
 
+    def close(self) -> None:
+        """Ends the thread. Signals that come later are not acted on."""
+        self._taken.put(0)
+
     def _relay(self) -> None:
         while self._taken.get():
             self._act()

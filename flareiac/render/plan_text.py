@@ -9,7 +9,7 @@ from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
 from flareiac.render.due_text import due_section
 from flareiac.render.redaction import REDACTED, Schemas
-from flareiac.render.resource_text import Look, blocked_entry, entries, wrapped
+from flareiac.render.resource_text import Detail, Look, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
@@ -24,7 +24,13 @@ _SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
 
 
 def plan_text(
-    plan: Plan, *, colour: bool, width: int, detail: str = "changes", show_steps: bool = False, schemas: Schemas | None = None
+    plan: Plan,
+    *,
+    colour: bool,
+    width: int,
+    detail: Detail = "changes",
+    show_steps: bool = False,
+    schemas: Schemas | None = None,
 ) -> str:
     """The whole plan, ending in one line that counts.
 

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
@@ -35,6 +36,9 @@ _EFFECT_TONES = {
 }
 _WORST = 40
 
+Detail: TypeAlias = Literal["summary", "changes", "full"]
+"""How much of a plan is shown: names; what changes; also what stays as it is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
@@ -42,7 +46,7 @@ class Look:
 
     style: Style
     width: int
-    detail: str = "changes"
+    detail: Detail = "changes"
     schemas: Schemas
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac.cli import terminal
+from flareiac.cli.terminal import Terminal
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error
 from flareiac.model.desired import OutputValue
@@ -74,6 +74,7 @@ def test_the_gate_leaves_colours_and_lines() -> None:
 def test_whatever_is_said_passes_the_gate(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, name, stream)
+    terminal = Terminal()
     (terminal.out if name == "stdout" else terminal.say)(f"Left out: {HOSTILE}")
     assert STEERING.findall(OWN.sub("", stream.getvalue())) == []
 
@@ -81,13 +82,13 @@ def test_whatever_is_said_passes_the_gate(monkeypatch: pytest.MonkeyPatch, name:
 def test_json_holds_no_control_character(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stdout", stream)
-    terminal.out_json({"name": f"{HOSTILE}\x7f"})
+    Terminal().out_json({"name": f"{HOSTILE}\x7f"})
     assert STEERING.findall(stream.getvalue()) == []
 
 
 def test_no_colour_on_a_dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert terminal.colour(stream_is_terminal=True)
+    assert Terminal().colour(stream_is_terminal=True)
     monkeypatch.setenv("TERM", "dumb")
-    assert not terminal.colour(stream_is_terminal=True)
+    assert not Terminal().colour(stream_is_terminal=True)

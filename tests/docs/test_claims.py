@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import typer
 
 from flareiac.app.codes import known_codes
 from flareiac.app.discovery import installed
 from flareiac.app.explain import explain
-from flareiac.cli.commands import app
+from flareiac.cli.command_tree import LazyCommand, command_tree
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
@@ -48,11 +47,12 @@ def _commands() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
 
     def walk(words: str, command: Any) -> None:
-        found[words] = {name.lstrip("-") for item in command.params for name in item.opts if name.startswith("-")}
+        params = command.loaded().params if isinstance(command, LazyCommand) else command.params
+        found[words] = {name.lstrip("-") for item in params for name in item.opts if name.startswith("-")}
         for name, inner in getattr(command, "commands", {}).items():
             walk(f"{words} {name}".strip(), inner)
 
-    walk("", typer.main.get_command(app))
+    walk("", command_tree())
     return found
 
 

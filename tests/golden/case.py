@@ -39,6 +39,7 @@ from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.render.diagnostics import text
+from flareiac.render.resource_text import Detail
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
@@ -63,7 +64,7 @@ class CaseOptions:
     missing: Sequence[str] = ()
     """Addresses of what is not there, whatever observed says."""
     time: float = 0.0
-    detail: str = "changes"
+    detail: Detail = "changes"
     show_steps: bool = False
     also: Sequence[str] = ()
     """Outputs beside the plan's text (see ``outputs``)."""

@@ -12,12 +12,13 @@ from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import OutputChange, Plan
 from flareiac.render.plan_text import plan_text
+from flareiac.render.resource_text import Detail
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Step
 from flareiac.sdk.schema import Attribute, Block
 from tests.render.plans import change, plan, resource, secret
 
 
-def shown(made: Plan, detail: str = "changes", *, show_steps: bool = False) -> str:
+def shown(made: Plan, detail: Detail = "changes", *, show_steps: bool = False) -> str:
     return plan_text(made, colour=False, width=100, detail=detail, show_steps=show_steps)
 
 

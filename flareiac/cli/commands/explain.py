@@ -5,9 +5,13 @@ from typing import Annotated
 
 import typer
 
-from flareiac.cli import terminal
+from flareiac.app.explain import everything
+from flareiac.app.explain import explain as look_up
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
 from flareiac.cli.options import Json
+from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
+from flareiac.render.markdown import terminal_text
 
 Name = Annotated[
     str | None,
@@ -15,18 +19,9 @@ Name = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command to the tree."""
-    app.command()(explain)
-
-
-def explain(name: Name = None, as_json: Json = False) -> int:
-    """Explain a block, attribute, function, code, rule or setting, or print a page of the documentation."""
-    from flareiac.app.explain import everything
-    from flareiac.app.explain import explain as look_up
-    from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
-    from flareiac.render.markdown import terminal_text
-
+def explain(context: typer.Context, name: Name = None, as_json: Json = False) -> int:
+    """Prints what a name stands for, or all names."""
+    terminal = invocation_of(context).terminal
     if name is None:
         entries = everything()
         found, text = list_json(entries), list_text(entries)

@@ -1,63 +1,62 @@
 """``import``: HCL for what is there. Writes one file or the terminal; plan and apply do the rest."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from flareiac.cli import terminal
+from flareiac.app.importing import Imported, import_many, import_one
+from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
 from flareiac.cli.options import VariableFiles, Variables
+from flareiac.cli.project import opened
+from flareiac.cli.terminal import Terminal
+from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.render.hcl_text import file_text
 
-if TYPE_CHECKING:
-    from flareiac.app.importing import Imported
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the tree."""
-    app.command("import")(import_)
+Address = Annotated[str | None, typer.Argument(help="The address that it gets.", metavar="[ADDRESS]")]
+ImportId = Annotated[str | None, typer.Argument(help="The import id, such as lake.sales.orders.", metavar="[ID]")]
+FromCatalog = Annotated[
+    str | None,
+    typer.Option("--from-catalog", help="Tables by pattern: CATALOG.NAMESPACE.*, or CATALOG.*.* for all."),
+]
+Out = Annotated[str | None, typer.Option("--out", help="Write a new file; without it, to the terminal.")]
 
 
 def import_(
-    address: Annotated[str | None, typer.Argument(help="The address that it gets.", metavar="[ADDRESS]")] = None,
-    thing_id: Annotated[str | None, typer.Argument(help="The import id, such as lake.sales.orders.", metavar="[ID]")] = None,
-    from_catalog: Annotated[
-        str | None, typer.Option("--from-catalog", help="Tables by pattern: CATALOG.NAMESPACE.*, or CATALOG.*.* for all.")
-    ] = None,
-    out: Annotated[str | None, typer.Option("--out", help="Write a new file; without it, to the terminal.")] = None,
+    context: typer.Context,
+    address: Address = None,
+    thing_id: ImportId = None,
+    from_catalog: FromCatalog = None,
+    out: Out = None,
     var: Variables = None,
     var_file: VariableFiles = None,
 ) -> int:
-    """Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they are."""
-    from flareiac.app.importing import import_many, import_one
-    from flareiac.cli.core import _bench as bench_for
-
+    """Imports one thing by its id, or tables by pattern."""
+    invocation = invocation_of(context)
     if (from_catalog is None) == (address is None) or (address is None) != (thing_id is None):
-        raise typer.BadParameter("Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*")
-    target = None if out is None else _new_file(out)
-    bench = bench_for(10, var, var_file)
-    try:
+        why = "Write flareiac import ADDRESS ID, or flareiac import -from-catalog=CATALOG.NAMESPACE.*"
+        raise typer.BadParameter(why)
+    target = None if out is None else _new_file(invocation.root, out)
+    with opened(invocation, var=var, var_file=var_file) as bench:
         if from_catalog is not None:
             found = import_many(bench, from_catalog)
         else:
             assert address is not None, "checked above"
             assert thing_id is not None, "checked above"
             found = import_one(bench, address, thing_id)
-    finally:
-        bench.close()
     if found.diagnostics.has_errors:
-        terminal.complain(found.diagnostics, found.sources)
+        complain(invocation.terminal, found.diagnostics, found.sources)
         return ExitCode.ERROR
-    return _hand_out(found, target)
+    return _hand_out(invocation.terminal, found, target)
 
 
-def _new_file(out: str) -> Path:
+def _new_file(root: Path, out: str) -> Path:
     """The place of the file to write. Raises ``Failure`` when something is there, or when no plan would read it."""
-    from flareiac.config.files import SUFFIX
-    from flareiac.kernel.diagnostics import Failure, error
-
-    path = terminal.CURRENT.root / out
+    path = root / out
     if not out.endswith(SUFFIX):
         why = f"Configuration is read from files whose names end in {SUFFIX}."
         raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} Write for example -out=imported{SUFFIX}."))
@@ -68,10 +67,7 @@ def _new_file(out: str) -> Path:
     return path
 
 
-def _hand_out(found: "Imported", target: Path | None) -> int:
-    from flareiac.kernel.diagnostics import Failure, error
-    from flareiac.render.hcl_text import file_text
-
+def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
     notes = tuple(f"Left out: {item.id}: {item.why}" for item in found.left_out if not item.declared)
     declared = [item for item in found.left_out if item.declared]
     for item in declared:

@@ -1,0 +1,27 @@
+"""Is an edited state the cause of a failure? A state without a digest may have parts of any shape. Reads the state."""
+
+from pathlib import Path
+
+from flareiac.app.bench import Bench
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.model.damage import UNREADABLE
+
+
+def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
+    """The diagnostic that replaces an unexpected exception, None where the state is sealed or cannot be read."""
+    if not isinstance(problem, (*UNREADABLE, AssertionError)):
+        return None
+    try:
+        bench = Bench(root=root)
+        if bench.load_state().snapshot.sealed:
+            return None
+    except Exception:  # noqa: BLE001 - then the first problem is what counts
+        return None
+    what = " ".join(f"{type(problem).__name__}: {problem}".split())
+    return error(
+        codes.STATE_UNREADABLE,
+        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and a part of it "
+        f"has the wrong shape ({what}). Put back the newest intact snapshot from the history directory beside it, or "
+        "restore it from a backup.",
+    )

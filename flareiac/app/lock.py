@@ -1,0 +1,34 @@
+"""The state lock, held while a use case changes something. Touches the state store."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from flareiac.app.bench import Bench
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.events import Event, Note
+from flareiac.sdk.state import Lease, LockInfo
+
+
+@contextmanager
+def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[Lease]:
+    """Holds the state lock. Raises ``LockHeld`` when it could not be had, ``Failure`` when the store cannot be written."""
+
+    def waiting(info: LockInfo) -> None:
+        emit(Note(message=f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."))
+
+    try:
+        lease = bench.store.lock(operation, timeout=timeout, on_wait=waiting)
+    except OSError as trouble:
+        raise Failure(
+            error(
+                codes.STATE_LOCK_UNAVAILABLE,
+                f"{bench.store.describe()}: {trouble.strerror or trouble}. Nothing was changed. Make room or restore access first.",
+            )
+        ) from trouble
+    if lease.took_over is not None:
+        emit(Note(message=f"Took over the lock that {lease.took_over.owner} on {lease.took_over.host} left behind."))
+    try:
+        yield lease
+    finally:
+        lease.release()

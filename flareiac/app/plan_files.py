@@ -1,0 +1,72 @@
+"""Plans as files: written whole and private, read with a way out for what is not a plan. Touches these files alone."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import flareiac
+from flareiac.config.files import SUFFIX
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.plan import Plan
+from flareiac.model.plan_file import decode_plan, encode_plan
+from flareiac.sdk.state import Damaged
+
+
+def plan_content(plan: Plan, root: Path) -> bytes:
+    """The content of the file that holds a plan of the project in ``root``."""
+    return encode_plan(plan, tool_version=flareiac.__version__, root=str(root))
+
+
+def write_plan_files(root: Path, files: Mapping[str, bytes]) -> None:
+    """Writes contents by file name, relative to the project. Raises ``Failure``."""
+    for name, content in files.items():
+        try:
+            _write_private(root / name, content)
+        except OSError as problem:
+            why = f"{name}: {problem.strerror or problem}. The plan was not saved; give another place, or make room there."
+            raise Failure(error(codes.FILE_NOT_WRITTEN, why)) from problem
+
+
+def read_plan(root: Path, file: str) -> Plan:
+    """The plan in a file, relative to the project. Raises ``Failure``."""
+    content = b""
+    try:
+        content = (root / file).read_bytes()
+        return decode_plan(content, file, str(root))
+    except FileNotFoundError as problem:
+        why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
+        raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem
+    except OSError as problem:
+        raise Failure(error(codes.PLAN_FILE_UNREADABLE, f"{file}: {problem.strerror or problem}.")) from problem
+    except Damaged as problem:
+        why = f"{file}: {problem.why}. {_instead_of(file, content)}"
+        raise Failure(error(codes.NOT_A_PLAN_FILE, why)) from problem
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    """Writes all of the content or nothing, readable by its owner alone: a plan holds secrets of its settings."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a device or a pipe
+        return
+    target = path.resolve()
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _instead_of(file: str, content: bytes) -> str:
+    """The way out for a file that is not a plan: never to write over what may be something else."""
+    if b'"kind": "flareiac-plan"' in content[:200]:
+        return f"Make the plan again: flareiac plan -out={file}."
+    if file.endswith((".tfvars", ".vars.hcl")):
+        return f"It looks like a file of variables: flareiac apply -var-file={file}."
+    if file.endswith(SUFFIX):
+        return "It looks like configuration, which is read without being named: flareiac apply."
+    return "Name a file that flareiac plan -out=... has written; without a name, apply makes a plan and asks."

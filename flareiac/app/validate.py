@@ -1,0 +1,31 @@
+"""The use case of ``validate``: is the configuration right by itself? Reads the project's files, and no system."""
+
+from dataclasses import dataclass
+
+from flareiac.app.bench import Bench
+from flareiac.config.load import Configuration
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.model.snapshot import Snapshot
+from flareiac.planning.claims import collect, conflicts
+from flareiac.planning.rival_writers import rivals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """A configuration and everything that is wrong with it."""
+
+    configuration: Configuration
+    diagnostics: Diagnostics
+
+
+def validate(bench: Bench) -> Validated:
+    """Evaluates the configuration without a state, and compares what its resources claim."""
+    diagnostics = Diagnostics()
+    configuration = bench.load_configuration(Snapshot(lineage=""), diagnostics)
+    desired = configuration.desired
+    if not diagnostics.has_errors:
+        references = {address: item.resolved() for address, item in desired.resources.items()}
+        claims = collect(desired, bench.installed.registry.types, references)
+        diagnostics.extend(conflicts(claims, desired))
+        diagnostics.extend(rivals(claims, desired))
+    return Validated(configuration=configuration, diagnostics=diagnostics)

@@ -1,0 +1,94 @@
+"""What an apply shows while it runs: as text for people, or as JSON, one object a line."""
+
+from typing import Protocol
+
+from flareiac.app.apply import ApplyReport, End
+from flareiac.app.plan import PlanReport
+from flareiac.cli.complaints import complain
+from flareiac.cli.plan_output import print_report, print_report_json
+from flareiac.cli.terminal import Terminal
+from flareiac.model.events import Event
+from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_diagnostic, stale_text
+from flareiac.render.resource_text import Detail
+from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
+
+_ENDED_BEFORE = (End.INVALID, End.BLOCKED)
+"""Ends whose complaints are those of the plan."""
+
+
+class ApplyOutput(Protocol):
+    """The three things that an apply shows, in this order."""
+
+    def plan(self, planned: PlanReport) -> None:
+        """What is about to be done, or why nothing is."""
+
+    def event(self, event: Event) -> None:
+        """What happens."""
+
+    def conclusion(self, report: ApplyReport) -> None:
+        """How it ended."""
+
+
+class TextOutput:
+    """For people."""
+
+    def __init__(self, terminal: Terminal, *, detail: Detail, show_steps: bool) -> None:
+        self._terminal, self._detail, self._show_steps = terminal, detail, show_steps
+
+    def plan(self, planned: PlanReport) -> None:
+        print_report(self._terminal, planned, detail=self._detail, show_steps=self._show_steps)
+
+    def event(self, event: Event) -> None:
+        line = event_line(event, colour=self._terminal.colour())
+        if line is not None:
+            self._terminal.out(line)
+
+    def conclusion(self, report: ApplyReport) -> None:
+        terminal, found = self._terminal, report.report
+        if report.end is End.STALE:
+            terminal.say(stale_text(_stale_rows(report)))
+        if report.end not in _ENDED_BEFORE:
+            complain(terminal, [item for item in found.diagnostics if not item.cancelled], report.planned.sources)
+            if cancelled := cancelled_text(found.diagnostics):
+                terminal.say(cancelled)
+        if report.planned.plan is not None and report.begun and report.end is not End.NOTHING_TO_DO:
+            tally = found.tally
+            summary = apply_summary(
+                report.planned.plan,
+                frozenset(tally.done),
+                frozenset(tally.failed),
+                frozenset(tally.skipped),
+                outputs=found.snapshot.outputs if found.snapshot else {},
+                colour=terminal.colour(),
+            )
+            terminal.out(summary)
+
+
+class JsonOutput:
+    """For programs."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    def plan(self, planned: PlanReport) -> None:
+        print_report_json(self._terminal, planned)
+
+    def event(self, event: Event) -> None:
+        record = event_record(event)
+        if record is not None:
+            self._terminal.out_json(record)
+
+    def conclusion(self, report: ApplyReport) -> None:
+        terminal = self._terminal
+        if report.end is End.STALE:
+            terminal.out_json(diagnostic_record(stale_diagnostic(_stale_rows(report)), {}))
+        if report.end not in _ENDED_BEFORE:
+            for item in report.report.diagnostics:
+                terminal.out_json(diagnostic_record(item, report.planned.sources))
+        if report.planned.plan is not None and report.begun:
+            terminal.out_json(summary_record(report.planned.plan, frozenset(report.report.tally.done)))
+            terminal.out_json(outputs_record(report.outputs))
+
+
+def _stale_rows(report: ApplyReport) -> list[tuple[str, str, str, str]]:
+    return [(item.address, item.what, item.planned, item.now) for item in report.report.stale]

@@ -1,0 +1,193 @@
+"""The command tree: every command with its help and its place. A module is imported when its command runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from flareiac.cli.exit_codes import table
+
+GLOBAL_OPTIONS: Final = (
+    "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; -no-color; "
+    "-lock-timeout=60s waits for the state lock."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command. ``place``: ``module:function`` below ``flareiac.cli.commands``."""
+
+    place: str
+    help: str
+    reads_only: bool = False
+    """Whether it changes nothing: the first signal ends it."""
+    json_lines: bool = False
+    """Whether its JSON is one object a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands under one word."""
+
+    help: str
+    commands: Mapping[str, Command]
+
+
+TREE: Final[Mapping[str, Command | Group]] = {
+    "new": Command("new:new", "Write a small project that can be applied as it stands."),
+    "init": Command("init:init", "Download the jars that the project needs, and write the lock file."),
+    "doctor": Command(
+        "doctor:doctor",
+        "Examine Java, jars, catalogs, engines and the state; each with a verdict and a fix.",
+        reads_only=True,
+    ),
+    "version": Command("version:version", "Print the version.", reads_only=True),
+    "validate": Command("validate:validate", "Check the configuration without reading any system.", reads_only=True),
+    "plan": Command(
+        "plan:plan",
+        "Show what would happen to tables, data, running queries and their state. Changes nothing.",
+        reads_only=True,
+        json_lines=True,
+    ),
+    "apply": Command(
+        "apply:apply",
+        "Carry out a plan. A second apply of the same configuration does nothing.",
+        json_lines=True,
+    ),
+    "destroy": Command(
+        "apply:destroy",
+        "Stop the jobs and forget all resources; tables and checkpoints are kept unless their on_destroy says otherwise.",
+        json_lines=True,
+    ),
+    "maintain": Command("apply:maintain", "Run the maintenance tasks that are due, and nothing else.", json_lines=True),
+    "drift": Command(
+        "drift:drift",
+        "Find what changed outside of FlareIaC. Reads only; exits with 3 when there is drift.",
+        reads_only=True,
+        json_lines=True,
+    ),
+    "show": Command("show:show", "Show a saved plan, or the state with the size of its tables.", reads_only=True),
+    "output": Command("output:output", "Show the outputs of the last apply.", reads_only=True),
+    "status": Command(
+        "status:status",
+        "Show what the jobs are doing (phase, batch, lag, last commit, failures) and how the tables are kept.",
+        reads_only=True,
+    ),
+    "logs": Command("logs:logs", "Print the log of a job.", reads_only=True),
+    "stop": Command(
+        "job_control:stop",
+        "Stop a job, or end the application of an engine. The next apply starts it again; to keep a job stopped set stopped = true.",
+    ),
+    "start": Command(
+        "job_control:start",
+        "Start a stopped job on its recorded definition, or the application of an engine with all its jobs.",
+    ),
+    "restart": Command(
+        "job_control:restart",
+        "Stop a job, or end the application of an engine, and start it again as it is recorded.",
+    ),
+    "driver": Command("driver:driver", "Run the driver of an engine in the foreground, as a service unit would."),
+    "import": Command(
+        "importing:import_",
+        "Write HCL for things that are there: blocks, and import blocks that make plan adopt them as they are.",
+    ),
+    "undrop": Command(
+        "undrop:undrop",
+        "Bring back a table that was dropped from its catalog, from the metadata file that the state has kept.",
+    ),
+    "explain": Command(
+        "explain:explain",
+        "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",
+        reads_only=True,
+    ),
+    "state": Group(
+        "Look at the state, and give up what it keeps of dropped tables.",
+        {
+            "list": Command("state:list_", "List the recorded addresses.", reads_only=True),
+            "show": Command("state:show", "Show what is recorded of one resource.", reads_only=True),
+            "rm": Command(
+                "state:rm",
+                "Give up a table that was dropped: undrop brings it back no longer, and its files are kept for it no longer.",
+            ),
+        },
+    ),
+    "checkpoint": Group(
+        "Look into checkpoints, and tidy them up.",
+        {
+            "show": Command(
+                "checkpoint:show",
+                "Show what a checkpoint holds: batches, offsets, watermark, state, pinned settings, generations.",
+                reads_only=True,
+            ),
+            "gc": Command("checkpoint:gc", "Remove generations past keep_generations; never one in use."),
+        },
+    ),
+    "table": Group(
+        "Look at the snapshots of tables, and go back to one.",
+        {
+            "snapshots": Command(
+                "table:snapshots",
+                "List the snapshots of a table, newest first: when, who wrote, how many rows.",
+                reads_only=True,
+            ),
+            "rollback": Command(
+                "table:rollback",
+                "Set a table back to an earlier snapshot, after showing what that does. Jobs that write it or stream from it "
+                "must have stopped.",
+            ),
+        },
+    ),
+}
+
+
+def command_of(arguments: Sequence[str]) -> Command | None:
+    """The command that a command line names, None where it names none."""
+    words = [item for item in arguments if not item.startswith("-")]
+    found = TREE.get(words[0]) if words else None
+    if isinstance(found, Group):
+        return found.commands.get(words[1]) if len(words) > 1 else None
+    return found
+
+
+class LazyCommand(TyperCommand):
+    """A command whose module is imported when the command line is parsed for it; listings show its help without."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        super().__init__(name, help=command.help, rich_markup_mode=None)
+        self._command = command
+
+    def loaded(self) -> TyperCommand:
+        """The command with its options."""
+        module, _, function = self._command.place.partition(":")
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        decorate = app.command(self.name, help=self.help, epilog=GLOBAL_OPTIONS)
+        decorate(getattr(import_module(f"flareiac.cli.commands.{module}"), function))
+        found = typer.main.get_command(app)
+        assert isinstance(found, TyperCommand), "one function is one command"
+        return found
+
+    def make_context(self, *arguments: Any, **options: Any) -> typer.Context:
+        """Parses the rest of the command line; the context that comes back is that of the loaded command."""
+        return self.loaded().make_context(*arguments, **options)  # type: ignore[return-value] # typer declares its base
+
+
+def command_tree() -> TyperGroup:
+    """All commands."""
+    return _group(
+        "flareiac",
+        TREE,
+        help="Plan and apply for streaming lakehouses: streams, checkpoints, Iceberg tables and PySpark jobs in HCL.",
+        epilog=f"{GLOBAL_OPTIONS} {table()}",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+
+
+def _group(name: str, commands: Mapping[str, Command | Group], **settings: Any) -> TyperGroup:
+    inside = {
+        word: _group(word, item.commands, help=item.help) if isinstance(item, Group) else LazyCommand(word, item)
+        for word, item in commands.items()
+    }
+    return TyperGroup(name=name, commands=dict(inside), no_args_is_help=True, rich_markup_mode=None, **settings)

@@ -1,0 +1,36 @@
+"""``doctor``: does this machine have what the project needs?"""
+
+import json
+
+import typer
+
+from flareiac.app.environment import declared, examine
+from flareiac.cli.complaints import complain
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.options import Json, VariableFiles, Variables
+from flareiac.cli.project import opened
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.render.diagnostics import as_json as diagnostics_json
+from flareiac.sdk.capabilities import Verdict
+
+
+def doctor(context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
+    """Shows the verdicts of every provider."""
+    invocation, diagnostics = invocation_of(context), Diagnostics()
+    terminal = invocation.terminal
+    with opened(invocation, var=var, var_file=var_file) as bench:
+        configuration, references = declared(bench, diagnostics)
+        checks = examine(bench, references, diagnostics)
+    if as_json:
+        rows = [{"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix} for item in checks]
+        complaints = diagnostics_json(diagnostics, configuration.sources)
+        document = {"format_version": "1.0", "checks": rows, "diagnostics": complaints}
+        terminal.out(json.dumps(document, indent=2))
+    else:
+        complain(terminal, diagnostics, configuration.sources)
+        for item in checks:
+            fix = f"\n      fix: {item.fix}" if item.fix else ""
+            terminal.out(f"{item.verdict.value:<5} {item.name}: {item.text}{fix}")
+    bad = diagnostics.has_errors or any(item.verdict is Verdict.FAIL for item in checks)
+    return ExitCode.ERROR if bad else ExitCode.DONE

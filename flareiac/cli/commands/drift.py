@@ -1,0 +1,43 @@
+"""``drift``: what changed outside of FlareIaC?"""
+
+import typer
+
+import flareiac
+from flareiac.app.drift import drift as find_drift
+from flareiac.cli.complaints import complain
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.options import Json, Parallelism, VariableFiles, Variables
+from flareiac.cli.plan_options import Refreshed, plan_request
+from flareiac.cli.project import opened
+from flareiac.planning.make_plan import Maintenance
+from flareiac.render.drift import drift_text
+from flareiac.render.ui_json import drift_lines
+
+
+def drift(
+    context: typer.Context,
+    as_json: Json = False,
+    refresh: Refreshed = "changed",
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+) -> int:
+    """Compares what is there with what is recorded."""
+    invocation = invocation_of(context)
+    terminal = invocation.terminal
+    request = plan_request(refresh=refresh, maintenance=Maintenance.EXCLUDE)
+    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as bench:
+        report = find_drift(bench, request)
+    if as_json:
+        version = flareiac.__version__
+        for line in drift_lines(report.drift, report.diagnostics, report.sources, tool_version=version):
+            terminal.out_json(line)
+    else:
+        complain(terminal, report.diagnostics, report.sources)
+        if report.drift is not None:
+            errored = report.diagnostics.has_errors
+            terminal.out(drift_text(report.drift, colour=terminal.colour(), errored=errored))
+    if report.drift is None or report.diagnostics.has_errors:
+        return ExitCode.ERROR
+    return ExitCode.DRIFT if report.drift.drifted else ExitCode.DONE

@@ -1,0 +1,22 @@
+"""``driver``: the driver of an engine in the foreground."""
+
+from typing import Annotated
+
+import typer
+
+from flareiac.app.discovery import installed
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.sdk.capabilities import Serving
+
+Location = Annotated[str, typer.Argument(help="The control directory of the engine.", metavar="RUNTIME_LOCATION")]
+
+
+def driver(context: typer.Context, location: Location) -> int:
+    """Runs the driver of the first provider that has one, until it ends."""
+    invocation = invocation_of(context)
+    for provider in installed().providers.values():
+        if isinstance(provider, Serving):
+            return provider.serve((invocation.root / location).resolve(), invocation.root)
+    invocation.terminal.say("Error: no installed provider has a driver.")
+    return ExitCode.ERROR

@@ -1,0 +1,26 @@
+"""``init``: what the project needs, fetched."""
+
+import typer
+
+from flareiac.app.environment import declared, initialise
+from flareiac.cli.complaints import complain
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.options import VariableFiles, Variables
+from flareiac.cli.project import opened
+from flareiac.kernel.diagnostics import Diagnostics
+
+
+def init(context: typer.Context, var: Variables = None, var_file: VariableFiles = None) -> int:
+    """Lets every provider fetch what the configuration needs."""
+    invocation, diagnostics = invocation_of(context), Diagnostics()
+    terminal = invocation.terminal
+    with opened(invocation, var=var, var_file=var_file) as bench:
+        configuration, references = declared(bench, diagnostics)
+        complain(terminal, diagnostics, configuration.sources)
+        if diagnostics.has_errors:
+            return ExitCode.ERROR
+        for line in initialise(bench, references, terminal.say):
+            terminal.out(line)
+    terminal.out("FlareIaC is initialised here.")
+    return ExitCode.DONE

@@ -1,0 +1,30 @@
+"""``logs``: the log of a job."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flareiac.app.inspect import row
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.project import opened
+
+Address = Annotated[str, typer.Argument(help="The address of a job.", metavar="ADDRESS")]
+Follow = Annotated[bool, typer.Option("-f", "--follow", help="Go on printing what is added.")]
+
+
+def logs(context: typer.Context, address: Address, follow: Follow = False) -> int:
+    """Prints the log of a job, and what is added to it until it is interrupted."""
+    invocation = invocation_of(context)
+    with opened(invocation) as bench:
+        found = row(bench, bench.load_state().snapshot, address).get("log")
+    if not found or not Path(found).is_file():
+        invocation.terminal.say(f"{address} has written no log yet.")
+        return ExitCode.DONE
+    with Path(found).open(encoding="utf-8", errors="replace") as stream:
+        while True:
+            if text := stream.read():
+                invocation.terminal.out(text)
+            if not follow or invocation.cancel.wait(0.5):
+                return ExitCode.DONE

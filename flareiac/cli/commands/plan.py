@@ -1,0 +1,102 @@
+"""``plan``: what an apply would do. Shows it, and saves it where asked."""
+
+import json
+from typing import Annotated
+
+import typer
+
+import flareiac
+from flareiac.app.bench import Bench
+from flareiac.app.plan import PlanReport
+from flareiac.app.plan import plan as make_plan
+from flareiac.app.plan_files import plan_content, write_plan_files
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.options import Json, Parallelism, VariableFiles, Variables
+from flareiac.cli.plan_options import (
+    Detail,
+    Excluded,
+    MaintenanceMode,
+    MaxDestroys,
+    Refreshed,
+    Replaced,
+    ShowSteps,
+    Targets,
+    Timings,
+    plan_request,
+)
+from flareiac.cli.plan_output import print_report, print_report_json
+from flareiac.cli.project import opened
+from flareiac.model.plan import Plan
+from flareiac.planning.make_plan import Maintenance
+from flareiac.render.plan_json import plan_json
+
+
+def plan(
+    context: typer.Context,
+    out: Annotated[str | None, typer.Option("--out", help="Save the plan to this file.")] = None,
+    destroy: Annotated[bool, typer.Option("--destroy", help="Plan to remove everything.")] = False,
+    detailed_exitcode: Annotated[bool, typer.Option("--detailed-exitcode", help="Exit with 2 when there are changes.")] = False,
+    as_json: Json = False,
+    json_into: Annotated[str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")] = None,
+    target: Targets = None,
+    exclude: Excluded = None,
+    replace: Replaced = None,
+    refresh: Refreshed = "changed",
+    maintenance: MaintenanceMode = Maintenance.INCLUDE,
+    max_destroys: MaxDestroys = None,
+    var: Variables = None,
+    var_file: VariableFiles = None,
+    parallelism: Parallelism = 10,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+    timings: Timings = False,
+) -> int:
+    """Plans without the lock."""
+    invocation = invocation_of(context)
+    terminal = invocation.terminal
+    request = plan_request(
+        target=target,
+        exclude=exclude,
+        replace=replace,
+        refresh=refresh,
+        maintenance=maintenance,
+        max_destroys=max_destroys,
+        destroy=destroy,
+    )
+    with opened(invocation, var=var, var_file=var_file, parallelism=parallelism) as bench:
+        report = make_plan(bench, request)
+    if as_json:
+        print_report_json(terminal, report)
+    else:
+        print_report(terminal, report, detail=detail, show_steps=show_steps)
+    whole = report.plan is not None and not report.plan.errored
+    if report.plan is not None and whole:
+        _save(bench, report.plan, out, json_into)
+    if timings:
+        phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in bench.timings.items())
+        terminal.say(f"Timings: {phases}")
+    if out and not as_json and whole:
+        terminal.out(f"\nSaved the plan to {out}. To do exactly this, run:\n  flareiac apply {out}")
+    return _exit_code(report, detailed=detailed_exitcode)
+
+
+def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
+    if report.plan is None or report.diagnostics.has_errors:
+        return ExitCode.ERROR
+    if report.plan.blocked:
+        return ExitCode.BLOCKED
+    changed = bool(report.plan.changes or report.plan.output_changes)
+    return ExitCode.CHANGES if detailed and changed else ExitCode.DONE
+
+
+def _save(bench: Bench, made: Plan, out: str | None, json_into: str | None) -> None:
+    """Writes the files that were asked for, once the content of all is known."""
+    files: dict[str, bytes] = {}
+    if out:
+        files[out] = plan_content(made, bench.root)
+    if json_into:
+        schemas = bench.installed.registry.schemas
+        document = plan_json(made, tool_version=flareiac.__version__, schemas=schemas)
+        files[json_into] = json.dumps(document, indent=1).encode() + b"\n"
+    write_plan_files(bench.root, files)

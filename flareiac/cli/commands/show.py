@@ -1,0 +1,61 @@
+"""``show``: a saved plan, or the state."""
+
+import json
+import time
+from typing import Annotated
+
+import typer
+
+import flareiac
+from flareiac.app.discovery import installed
+from flareiac.app.plan_files import read_plan
+from flareiac.app.survey import surveys
+from flareiac.cli.complaints import complain
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import Invocation, invocation_of
+from flareiac.cli.options import Json
+from flareiac.cli.plan_options import Detail, ShowSteps
+from flareiac.cli.plan_output import print_plan_text
+from flareiac.cli.project import opened
+from flareiac.render import resource_text
+from flareiac.render.plan_json import plan_json
+from flareiac.render.state_text import show_json, state_text
+
+
+def show(
+    context: typer.Context,
+    file: Annotated[str | None, typer.Argument(help="A saved plan; without one, the state.", metavar="[PLAN]")] = None,
+    as_json: Json = False,
+    detail: Detail = "changes",
+    show_steps: ShowSteps = False,
+) -> int:
+    """Shows a plan where one is named, else the state."""
+    invocation = invocation_of(context)
+    if file is None:
+        _show_state(invocation, as_json=as_json)
+    else:
+        _show_plan(invocation, file, as_json=as_json, detail=detail, show_steps=show_steps)
+    return ExitCode.DONE
+
+
+def _show_plan(invocation: Invocation, file: str, *, as_json: bool, detail: resource_text.Detail, show_steps: bool) -> None:
+    terminal, plan = invocation.terminal, read_plan(invocation.root, file)
+    if as_json:
+        schemas = installed().registry.schemas
+        document = plan_json(plan, tool_version=flareiac.__version__, schemas=schemas)
+        terminal.out(json.dumps(document, separators=(",", ":")))
+    else:
+        print_plan_text(terminal, plan, detail=detail, show_steps=show_steps)
+        complain(terminal, plan.diagnostics)
+
+
+def _show_state(invocation: Invocation, *, as_json: bool) -> None:
+    with opened(invocation) as bench:
+        snapshot = bench.load_state().snapshot
+        statistics = surveys(bench, snapshot)
+    schemas = installed().registry.schemas
+    if as_json:
+        document = show_json(snapshot, schemas=schemas, surveys=statistics)
+        invocation.terminal.out(json.dumps(document, indent=2))
+    else:
+        invocation.terminal.out(state_text(snapshot, schemas=schemas, surveys=statistics, now=time.time()))

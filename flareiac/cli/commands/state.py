@@ -1,0 +1,58 @@
+"""``state list``, ``state show`` and ``state rm``: what is recorded, and what is kept no longer."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from flareiac.app.discovery import installed
+from flareiac.app.recorded import addresses, recorded
+from flareiac.app.undrop import give_up
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.locked_work import locked_work
+from flareiac.cli.options import Json
+from flareiac.cli.project import opened
+from flareiac.kernel.records import encode
+from flareiac.render.state_text import record_text
+
+Patterns = Annotated[list[str] | None, typer.Argument(help="Addresses or globs.")]
+Recorded = Annotated[str, typer.Argument(help="A recorded address.")]
+Dropped = Annotated[
+    str,
+    typer.Argument(help="What was dropped; ADDRESS@UUID names one of several of that address.", metavar="ADDRESS[@UUID]"),
+]
+
+
+def list_(context: typer.Context, pattern: Patterns = None, as_json: Json = False) -> int:
+    """Lists the recorded addresses that match."""
+    invocation = invocation_of(context)
+    with opened(invocation) as bench:
+        found = addresses(bench.load_state().snapshot, pattern or ())
+    if as_json:
+        invocation.terminal.out(json.dumps({"format_version": "1.0", "addresses": found}, indent=2))
+    else:
+        for address in found:
+            invocation.terminal.out(address)
+    return ExitCode.DONE
+
+
+def show(context: typer.Context, address: Recorded, as_json: Json = False) -> int:
+    """Shows one record."""
+    invocation = invocation_of(context)
+    with opened(invocation) as bench:
+        record = recorded(bench.load_state().snapshot, address)
+    if as_json:
+        invocation.terminal.out(json.dumps(encode(record), indent=2))
+    else:
+        invocation.terminal.out(record_text(record, schemas=installed().registry.schemas))
+    return ExitCode.DONE
+
+
+def rm(context: typer.Context, address: Dropped) -> int:
+    """Gives up a dropped table."""
+    invocation = invocation_of(context)
+    with locked_work(invocation) as work:
+        said = give_up(work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit)
+        invocation.terminal.out(said)
+    return ExitCode.DONE

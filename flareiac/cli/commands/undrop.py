@@ -1,0 +1,26 @@
+"""``undrop``: brings back a dropped table."""
+
+from typing import Annotated
+
+import typer
+
+from flareiac.app.undrop import undrop as bring_back
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.locked_work import locked_work
+
+Address = Annotated[
+    str,
+    typer.Argument(help="The address that the table had; ADDRESS@UUID names an earlier one of that address.", metavar="ADDRESS"),
+]
+
+
+def undrop(context: typer.Context, address: Address) -> int:
+    """Brings back a table that the state still knows."""
+    invocation = invocation_of(context)
+    progress = invocation.terminal.say
+    with locked_work(invocation) as work:
+        said = bring_back(work.bench, address, lock_timeout=work.lock_timeout, emit=work.emit, progress=progress)
+    for line in said:
+        invocation.terminal.out(line)
+    return ExitCode.DONE

@@ -1,0 +1,29 @@
+"""``validate``: is the configuration right?"""
+
+import json
+
+import typer
+
+from flareiac.app.validate import validate as validated
+from flareiac.cli.complaints import complain
+from flareiac.cli.exit_codes import ExitCode
+from flareiac.cli.invocation import invocation_of
+from flareiac.cli.options import Json, VariableFiles, Variables
+from flareiac.cli.project import opened
+from flareiac.render.diagnostics import validate_json
+
+
+def validate(context: typer.Context, as_json: Json = False, var: Variables = None, var_file: VariableFiles = None) -> int:
+    """Says what is wrong with the configuration."""
+    invocation = invocation_of(context)
+    terminal = invocation.terminal
+    with opened(invocation, var=var, var_file=var_file) as bench:
+        found = validated(bench)
+    sources = found.configuration.sources
+    if as_json:
+        terminal.out(json.dumps(validate_json(found.diagnostics, sources), indent=2))
+    else:
+        complain(terminal, found.diagnostics, sources)
+        if not found.diagnostics.has_errors:
+            terminal.out("Success! The configuration is valid.")
+    return ExitCode.ERROR if found.diagnostics.has_errors else ExitCode.DONE

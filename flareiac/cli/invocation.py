@@ -1,0 +1,34 @@
+"""One command line: what every command gets beside its own options."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typer
+
+from flareiac.cli.terminal import Terminal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """The options of every command, wherever they stand on the command line, and what comes of a signal."""
+
+    directory: str = ""
+    """The value of -chdir."""
+    lock_timeout: str = "0s"
+    arguments: tuple[str, ...] = ()
+    """The command line in the order it was typed."""
+    terminal: Terminal = field(default_factory=Terminal)
+    cancel: threading.Event = field(default_factory=threading.Event)
+    """Set by the first SIGINT or SIGTERM; a second one ends the process."""
+
+    @property
+    def root(self) -> Path:
+        return Path(self.directory or ".").resolve()
+
+
+def invocation_of(context: typer.Context) -> Invocation:
+    """What ``run_command`` has put into the context of a command."""
+    found = context.obj
+    assert isinstance(found, Invocation), "run_command starts every command"
+    return found

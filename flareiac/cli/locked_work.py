@@ -1,0 +1,40 @@
+"""What commands that take the lock share: how long they wait for it, and where they say what they do."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import typer
+
+from flareiac.app.bench import Bench
+from flareiac.cli.invocation import Invocation
+from flareiac.cli.project import opened
+from flareiac.model.events import Event
+from flareiac.render.apply_text import event_line
+from flareiac.sdk.validators import parse_duration
+
+
+@dataclass(frozen=True, slots=True)
+class LockedWork:
+    """What a command that takes the lock needs. ``lock_timeout`` in seconds; ``emit`` says an event on standard error."""
+
+    bench: Bench
+    lock_timeout: float
+    emit: Callable[[Event], None]
+
+
+@contextmanager
+def locked_work(invocation: Invocation) -> Iterator[LockedWork]:
+    """The project for a command that takes the lock. Raises ``typer.BadParameter``."""
+    timeout = lock_timeout(invocation)
+    terminal = invocation.terminal
+    with opened(invocation) as bench:
+        yield LockedWork(bench, timeout, lambda event: terminal.say(event_line(event, colour=False) or ""))
+
+
+def lock_timeout(invocation: Invocation) -> float:
+    """Seconds to wait for the lock. Raises ``typer.BadParameter``."""
+    timeout = parse_duration(invocation.lock_timeout)
+    if timeout is None:
+        raise typer.BadParameter(f'-lock-timeout={invocation.lock_timeout} is not a duration such as "60s".')
+    return timeout / 1000

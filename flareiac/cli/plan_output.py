@@ -1,0 +1,37 @@
+"""A plan on the terminal: as text with its complaints, or as JSON, one object a line."""
+
+import flareiac
+from flareiac.app.discovery import installed
+from flareiac.app.plan import PlanReport
+from flareiac.cli.complaints import complain
+from flareiac.cli.terminal import Terminal
+from flareiac.model.plan import Plan
+from flareiac.render.plan_text import plan_text
+from flareiac.render.resource_text import Detail
+from flareiac.render.ui_json import plan_lines
+
+
+def print_plan_text(terminal: Terminal, plan: Plan, *, detail: Detail, show_steps: bool) -> None:
+    """A plan for people."""
+    text = plan_text(
+        plan,
+        colour=terminal.colour(),
+        width=terminal.width(),
+        detail=detail,
+        show_steps=show_steps,
+        schemas=installed().registry.schemas,
+    )
+    terminal.out(text)
+
+
+def print_report(terminal: Terminal, report: PlanReport, *, detail: Detail, show_steps: bool) -> None:
+    """A plan for people, and what is to be said about it."""
+    if report.plan is not None:
+        print_plan_text(terminal, report.plan, detail=detail, show_steps=show_steps)
+    complain(terminal, report.diagnostics, report.sources)
+
+
+def print_report_json(terminal: Terminal, report: PlanReport) -> None:
+    """A plan for programs, with its diagnostics."""
+    for line in plan_lines(report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__):
+        terminal.out_json(line)

@@ -1,0 +1,33 @@
+"""The project that a command works at, opened for the command and closed with it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from flareiac.app.bench import Bench, VariableArguments
+from flareiac.cli.invocation import Invocation
+
+_KINDS = {"--var": "var", "--var-file": "file"}
+
+
+@contextmanager
+def opened(
+    invocation: Invocation,
+    *,
+    var: Sequence[str] | None = None,
+    var_file: Sequence[str] | None = None,
+    parallelism: int = 10,
+) -> Iterator[Bench]:
+    """The project in the directory of the command line, with the variables that were typed."""
+    typed = _in_order(invocation.arguments, var or (), var_file or ())
+    bench = Bench(root=invocation.root, parallelism=parallelism, variables=VariableArguments(items=typed))
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def _in_order(arguments: Sequence[str], var: Sequence[str], var_file: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Variables and variable files in the order they were typed, since the later one wins."""
+    values = {"--var": iter(var), "--var-file": iter(var_file)}
+    names = (item.partition("=")[0] for item in arguments)
+    return tuple((_KINDS[name], text) for name in names if name in values and (text := next(values[name], None)) is not None)
