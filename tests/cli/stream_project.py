@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tests.iceberg.importing.shapes import catalog_of
+from tests.iceberg.discovery.shapes import catalog_of
 from tests.support.command_line import shell
 
 TABLES = """

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.iceberg.importing.shapes import catalog_of, make_lake
+from tests.iceberg.discovery.shapes import catalog_of, make_lake
 from tests.support.command_line import shell
 
 PROJECT = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.iceberg.importing.shapes import catalog_of
+from tests.iceberg.discovery.shapes import catalog_of
 from tests.support.command_line import shell
 
 PROJECT = """

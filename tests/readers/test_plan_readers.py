@@ -19,7 +19,7 @@ from flareiac.app.discovery import installed
 from flareiac.render.plan_json import plan_json
 from tests.golden.case import CASES, read_case
 from tests.golden.outputs import outcome
-from tests.iceberg.importing.shapes import catalog_of, make_lake
+from tests.iceberg.discovery.shapes import catalog_of, make_lake
 from tests.support.command_line import flareiac
 
 WANTED = os.environ.get("FLAREIAC_TEST_READERS", "")

@@ -58,7 +58,7 @@ def _written(order: Order, found: Sequence[Judged], wrong: Sequence[Judged]) -> 
         new = keep(order.kept, found)
         remark(f"{new} pairs are new in {order.kept}")
     else:
-        remark("no pair is kept; --keep FOLDER adds them to the judged pairs of a folder, as to tests/spark_plan/judged")
+        remark("no pair is kept; --keep FOLDER adds them to the judged pairs of a folder, as to tests/spark/change/judged")
 
 
 def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> Iterator[Figure]:

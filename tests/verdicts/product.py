@@ -13,7 +13,7 @@ from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted
 from flareiac_spark.change.diff import changes
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sql.relations import columns_read
-from tests.spark_plan.declared import LAKE, loaded, running
+from tests.spark.declared import LAKE, loaded, running
 from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED
 from tests.verdicts.pair import Judged, Pair, Version
 

@@ -1,0 +1,189 @@
+"""A job that changes its application, and questions that outlive one. Without Spark."""
+
+import json
+import logging
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import NotApplied, Recorded
+from flareiac_spark.checkpoint_files.reader import note_of
+from flareiac_spark.control import (
+    ApplicationSettings,
+    ControlDirectory,
+    Finish,
+    JobSpec,
+    Operation,
+    Output,
+    StreamInput,
+    TableSource,
+    job_spec_to_json,
+)
+from flareiac_spark.driver.application import Application
+from flareiac_spark.driver.checkpoints import Checkpoints
+from flareiac_spark.driver.operations import OperationContext, serve
+from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.source_start_times import start_times
+from flareiac_spark.engine.application import read_desired
+from flareiac_spark.generation import operation_client, rollback
+from flareiac_spark.job import driver
+from flareiac_spark.job.driver import JobDriver
+from tests.spark.checkpoint_sample import sample
+from tests.spark.declared import LAKE, Loaded, loaded
+from tests.spark.generation.test_renewal import FILES, PAIR, Driver, Offline, _applied
+
+ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
+
+
+def declared(root: Path, engine: str) -> Loaded:
+    return loaded(
+        ENGINES + LAKE + FILES.replace("checkpoint = checkpoint.x", f"checkpoint = checkpoint.x\n  engine = engine.{engine}"), root
+    )
+
+
+def request(after: Loaded, before: Recorded | None) -> ApplyRequest:
+    return ApplyRequest(
+        key="k",
+        address="job.x",
+        action="update",
+        planned=after.attributes(),
+        recorded=before,
+        payload={"nonce": 0},
+        references={address: _applied(item) for address, item in after.references().items()},
+        cancel=threading.Event(),
+        progress=lambda _text: None,
+    )
+
+
+@pytest.fixture
+def never_stable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "wait_until_settled", lambda *_args: None)
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_a_job_that_is_not_stable_in_its_new_application_is_known_to_be_there(tmp_path: Path) -> None:
+    """Else it would be started in the old one, and two applications would write one checkpoint."""
+    one, two = declared(tmp_path, "one"), declared(tmp_path, "two")
+    applications = Offline(one.project)
+    jobs = JobDriver(applications)
+    jobs.apply(request(one, None))
+    moved = jobs.apply(request(two, Recorded(attributes=one.attributes(), identity={"digest": "d"})))
+    assert isinstance(moved, NotApplied)
+    assert moved.attributes is not None
+    assert moved.attributes == {**one.attributes(), "application": two.attributes()["application"], "engine": two.attributes()["engine"]}
+    jobs.apply(request(one, Recorded(attributes=moved.attributes, identity=moved.identity or {})))
+    places = [read_desired(applications.control(item.attributes()["application"])) for item in (one, two)]
+    assert [list(place.jobs) for place in places if place is not None] == [["job.x"], []]
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_stopping_a_job_leaves_the_settings_of_its_application(tmp_path: Path) -> None:
+    """An engine that is recorded may be older than the one that another job of this apply has started already."""
+    one = declared(tmp_path, "one")
+    applications = Offline(one.project)
+    jobs = JobDriver(applications)
+    jobs.apply(request(one, None))
+    old = one.attributes()["application"]
+    newer = {**old, "conf": {**old["conf"], "spark.sql.x": "1"}}
+    wanted = applications.want(newer, {}, lambda current: current).application
+    jobs.quiesce(request(one, Recorded(attributes=one.attributes(), identity={})))
+    desired = read_desired(applications.control(old))
+    assert desired is not None
+    assert (desired.application, desired.jobs["job.x"].state) == (wanted, "stopped")
+    assert desired.application != ApplicationSettings()
+
+
+@pytest.mark.usefixtures("never_stable")
+def test_what_is_taken_live_leaves_the_query_as_it_was_started(tmp_path: Path) -> None:
+    """Whatever is declared around it in another way by now: another digest would restart it, and no plan had said so."""
+    before = declared(tmp_path, "one")
+    applications = Offline(before.project)
+    jobs = JobDriver(applications)
+    first = jobs.apply(request(before, None))
+    engine = before.attributes()["application"]
+    there = read_desired(applications.control(engine))
+    assert there is not None
+    text = (ENGINES + LAKE + FILES).replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  engine = engine.one")
+    after = loaded(
+        text.replace("engine = engine.one", "engine = engine.one\n  restart = { max_failures = 9 }").replace(
+            'column "region" { type = "string" }', 'column "region" { type = "int" }'
+        ),
+        tmp_path,
+    )
+    recorded = Recorded(attributes=before.attributes(), identity=first.identity or {})
+    jobs.apply(replace(request(after, recorded), payload={"nonce": 0, "live": True}))
+    now = read_desired(applications.control(engine))
+    assert now is not None
+    assert now.jobs["job.x"].digest == there.jobs["job.x"].digest
+    assert now.jobs["job.x"].spec["restart"]["max_failures"] == 9
+    assert {**now.jobs["job.x"].spec, "restart": None} == {**there.jobs["job.x"].spec, "restart": None}
+
+
+def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Path) -> None:
+    control = ControlDirectory(tmp_path)
+    control.submit_operation(Operation(id="analyse-1", jobs=({"address": "job.a"},)))
+    (control.path / "operations" / "not an id.json").write_text("{}")
+    application = Application(control)
+    application._leave_unanswered()
+    (name,) = control.open_operations()
+    application._answer(name, None)
+    result = control.read_result(name)
+    assert result is not None
+    assert (result.status, control.open_operations()) == ("failed", ())
+
+
+@pytest.mark.usefixtures("never_stable")
+@pytest.mark.parametrize(("marked", "code"), [((), "FIK077"), (("b",), "FIK078")])
+def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marked: tuple[str, ...], code: str
+) -> None:
+    """One output of two has the batch in flight: the definition before would write the other one only."""
+    guarded = PAIR.replace("foreach_batch = true", 'foreach_batch = true\n  stability = { on_failure = "rollback" }')
+    before = loaded(LAKE + guarded, tmp_path)
+    after = loaded(LAKE + guarded.replace("SELECT id, region FROM", "SELECT id, upper(region) AS region FROM"), tmp_path)
+    answers = Driver()
+    monkeypatch.setattr(operation_client, "run_operation", answers.run)
+    jobs = JobDriver(Offline(before.project))
+    stable = jobs.apply(request(before, None))
+    assert stable.identity is not None
+    folder = sample(tmp_path / ".flareiac" / "checkpoints" / "default" / "x" / "all" / "g0001", committed=2)
+    assert folder.is_dir()
+    monkeypatch.setattr(JobDriver, "_started", lambda *_args: _failed(answers, marked))
+    monkeypatch.setattr(JobDriver, "_runs_again", lambda *_args: (rollback.put_back("job.x"),))
+    outcome = jobs.apply(request(after, Recorded(attributes=before.attributes(), identity=stable.identity)))
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == [code]
+
+
+def _failed(answers: Driver, marked: tuple[str, ...]) -> NotApplied:
+    answers.marked = marked
+    return NotApplied(diagnostics=())
+
+
+def spec(*checkpoints: Path) -> JobSpec:
+    source = TableSource(identifier=("lake", "demo", "t"), start_from="2026-01-01T00:00:00Z")
+    outputs = tuple(
+        Output(name=place.parent.name, source="t", identifier=("lake", "demo", "o"), mode="append", columns=(), checkpoint=str(place))
+        for place in checkpoints
+    )
+    return JobSpec(address="job.x", mode="stream", inputs=(StreamInput(name="t", source=source),), steps=(), outputs=outputs)
+
+
+def test_a_batch_is_not_finished_in_a_folder_that_was_moved_away(tmp_path: Path) -> None:
+    """A query that starts there would read everything again."""
+    folder = tmp_path / "a" / "g0001"
+    work = Finish(spec=job_spec_to_json(spec(folder)), checkpoint=str(folder), batch=3)
+    shop = OperationContext(new_session=lambda: pytest.fail("a query was started"), checkpoints=Checkpoints(), log=logging.getLogger("x"))
+    with pytest.raises(Refusal, match="has no batch 3"):
+        serve(Operation(id="finish-1", work=work), shop)
+
+
+def test_an_added_output_begins_when_the_others_did_and_is_prepared_for_nothing(tmp_path: Path) -> None:
+    first, added = tmp_path / "a" / "g0002", tmp_path / "b" / "g0002"
+    first.mkdir(parents=True)
+    note_of(first).write_text(json.dumps({"version": 1, "times": {"t": 5}, "seeded": {"by": "me", "after": "elsewhere"}}))
+    assert start_times(spec(first, added)) == {"t": 5}
+    assert json.loads(note_of(added).read_text()) == {"version": 1, "times": {"t": 5}}
