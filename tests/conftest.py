@@ -21,6 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--facts", action="store_true", help="measure the facts about Spark and Iceberg again, proven or not")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that need a JVM come first: they take long, and short files then keep every worker busy to the end."""
+    slow = {item.path for item in items if item.get_closest_marker("jvm")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def jars() -> tuple[Path, ...]:
     """The jars of Iceberg's Spark runtime and the SQLite driver, in the order of the class path."""
