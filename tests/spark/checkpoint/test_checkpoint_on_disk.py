@@ -10,33 +10,9 @@ from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Present, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, Damaged, SourceOnDisk, read_checkpoint
-from tests.spark.checkpoint_sample import changes
+from tests.spark.checkpoint_sample import PINNED, QUERY, sample
 
-QUERY = "6116a383-3254-46b6-be89-609df4e7c277"
-PINNED = {"spark.sql.shuffle.partitions": "2"}
-
-
-def write(folder: Path, *, committed: int = 3, started: int = 3, operator: str | None = "stateStoreSave") -> Path:
-    """A checkpoint of a query over files, as Spark 4.1 writes it."""
-    for part in ("offsets", "commits", "sources/0"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    (folder / "metadata").write_text(json.dumps({"id": QUERY}))
-    for batch in range(started + 1):
-        header = {"batchWatermarkMs": batch * 1000, "batchTimestampMs": 1, "conf": PINNED}
-        (folder / "offsets" / str(batch)).write_text(f"v1\n{json.dumps(header)}\n" + json.dumps({"logOffset": batch}))
-        (folder / "offsets" / f".{batch}.crc").write_bytes(b"crc")
-        seen = {"path": f"file:///data/in/day={batch}/f.json", "timestamp": 1, "batchId": batch}
-        (folder / "sources" / "0" / str(batch)).write_text(f"v1\n{json.dumps(seen)}")
-    for batch in range(committed + 1):
-        (folder / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs":0}')
-    if operator is not None:
-        place = folder / "state" / "0" / "_metadata"
-        place.mkdir(parents=True)
-        info = {"operatorId": 0, "operatorName": operator}
-        store = [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 2}]
-        (place / "metadata").write_text("v1\n" + json.dumps({"operatorInfo": info, "stateStoreInfo": store}))
-        changes(folder, committed)
-    return folder
+STATEFUL = "stateStoreSave"
 
 
 def read(folder: Path) -> CheckpointOnDisk:
@@ -46,7 +22,7 @@ def read(folder: Path) -> CheckpointOnDisk:
 
 
 def test_what_it_tells(tmp_path: Path) -> None:
-    found = read(write(tmp_path))
+    found = read(sample(tmp_path, operator=STATEFUL))
     assert (found.query_id, found.started, found.committed, found.in_flight) == (QUERY, 3, 3, None)
     assert found.watermark_ms == 3000
     assert found.conf == PINNED
@@ -55,7 +31,7 @@ def test_what_it_tells(tmp_path: Path) -> None:
 
 
 def test_a_batch_that_was_begun_and_not_committed(tmp_path: Path) -> None:
-    assert read(write(tmp_path, committed=2)).in_flight == 3
+    assert read(sample(tmp_path, committed=2, operator=STATEFUL)).in_flight == 3
 
 
 def test_a_query_that_has_begun_no_batch(tmp_path: Path) -> None:
@@ -80,7 +56,7 @@ def test_no_checkpoint(tmp_path: Path) -> None:
     ],
 )
 def test_sources_are_told_by_their_offsets(tmp_path: Path, line: str, kind: str) -> None:
-    write(tmp_path)
+    sample(tmp_path, operator=STATEFUL)
     (tmp_path / "offsets" / "3").write_text(f'v1\n{{"conf":{{}}}}\n{line}')
     assert read(tmp_path).sources[0].kind == kind
 
@@ -103,7 +79,7 @@ def test_sources_are_told_by_their_offsets(tmp_path: Path, line: str, kind: str)
     ],
 )
 def test_a_torn_file_is_named(tmp_path: Path, name: str, content: str) -> None:
-    write(tmp_path)
+    sample(tmp_path, operator=STATEFUL)
     (tmp_path / name).write_bytes(content.encode("latin-1"))
     with pytest.raises(Damaged) as caught:
         read_checkpoint(tmp_path)
@@ -111,7 +87,7 @@ def test_a_torn_file_is_named(tmp_path: Path, name: str, content: str) -> None:
 
 
 def test_every_cut_of_the_newest_offsets_is_noticed(tmp_path: Path) -> None:
-    write(tmp_path)
+    sample(tmp_path, operator=STATEFUL)
     path = tmp_path / "offsets" / "3"
     content = path.read_bytes()
     for end in range(len(content)):
@@ -139,7 +115,7 @@ def request(import_id: str | None = None) -> ReadRequest:
 def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
     driver = CheckpointDriver(Project(root=tmp_path))
     assert isinstance(driver.read(request()), Missing)
-    write(tmp_path / "checkpoints" / "x" / "out" / "g0001")
+    sample(tmp_path / "checkpoints" / "x" / "out" / "g0001", operator=STATEFUL)
     found = driver.read(request())
     assert isinstance(found, Present)
     assert {key: found.identity[key] for key in ("layout", "layout_generation", "used")} == {
@@ -150,14 +126,14 @@ def test_reading_a_checkpoint_resource(tmp_path: Path) -> None:
 
 
 def test_a_hand_made_checkpoint_keeps_its_place(tmp_path: Path) -> None:
-    write(tmp_path / "checkpoints" / "x")
+    sample(tmp_path / "checkpoints" / "x", operator=STATEFUL)
     found = CheckpointDriver(Project(root=tmp_path)).read(request(import_id=f"file://{tmp_path}/checkpoints/x"))
     assert isinstance(found, Present)
     assert (found.identity["layout"], found.identity["layout_generation"]) == ("single", 1)
 
 
 def test_damage_is_unreadable_and_never_missing(tmp_path: Path) -> None:
-    write(tmp_path / "checkpoints" / "x" / "out" / "g0001")
+    sample(tmp_path / "checkpoints" / "x" / "out" / "g0001", operator=STATEFUL)
     broken = tmp_path / "checkpoints" / "x" / "out" / "g0001" / "offsets" / "3"
     broken.write_text("v1\n{")
     found = CheckpointDriver(Project(root=tmp_path)).read(request())
