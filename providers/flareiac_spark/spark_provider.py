@@ -1,33 +1,34 @@
-"""The provider of Spark: engines, streams, checkpoints, jobs."""
+"""The provider of Spark: engines, streams, checkpoints, jobs.
+
+The rooms of jobs and checkpoints, and with them the SQL parser, are loaded when a project has a block that needs them:
+a command about another project starts without them.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.capabilities import Check, Steer
+from flareiac.sdk.changes import Claim, Proposal
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
-from flareiac.sdk.maintenance import Performed, PerformRequest
+from flareiac.sdk.maintenance import Hold, Performed, PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.requests import PlanRequest
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac_spark import codes
-from flareiac_spark.checkpoint import canonical as checkpoint_spec
+from flareiac_spark.checkpoint import canonical as checkpoint_canonical
 from flareiac_spark.checkpoint import schema as checkpoint_schema
-from flareiac_spark.checkpoint.driver import CheckpointDriver
-from flareiac_spark.checkpoint.plan import CheckpointPlanner
-from flareiac_spark.definition import canonical as job_spec
-from flareiac_spark.definition import claims as job_claims
 from flareiac_spark.definition import schema as job_schema
-from flareiac_spark.engine import canonical as engine_spec
+from flareiac_spark.engine import canonical as engine_canonical
 from flareiac_spark.engine import schema as engine_schema
 from flareiac_spark.engine.application import Applications, packages_of
-from flareiac_spark.generation import snapshot_holds as job_holds
-from flareiac_spark.job.driver import JobDriver
-from flareiac_spark.job.plan import JobPlanner
-from flareiac_spark.stream import canonical as stream_spec
+from flareiac_spark.stream import canonical as stream_canonical
 from flareiac_spark.stream import schema as stream_schema
 
 
@@ -72,8 +73,12 @@ class SparkSession:
     def driver(self, type_name: str) -> Driver:
         match type_name:
             case "checkpoint":
+                from flareiac_spark.checkpoint.driver import CheckpointDriver
+
                 return CheckpointDriver(self._project)
             case "job":
+                from flareiac_spark.job.driver import JobDriver
+
                 return JobDriver(self._applications)
             case _:
                 raise ValueError(f"{type_name} has no driver")
@@ -121,13 +126,57 @@ def _packages(references: References) -> tuple[str, ...]:
     return packages_of([item.attributes for item in references.values() if item.type == "engine"], references)
 
 
+class _CheckpointPlanner:
+    def plan(self, request: PlanRequest) -> Proposal:
+        from flareiac_spark.checkpoint.plan import CheckpointPlanner
+
+        return CheckpointPlanner().plan(request)
+
+
+class _JobPlanner:
+    def plan(self, request: PlanRequest) -> Proposal:
+        from flareiac_spark.job.plan import JobPlanner
+
+        return JobPlanner().plan(request)
+
+
+def _job_canonical(decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics) -> Attributes:
+    from flareiac_spark.definition.canonical import canonical
+
+    return canonical(decoded, references, project, diagnostics)
+
+
+def _job_claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
+    from flareiac_spark.definition.claims import claims
+
+    return claims(address, attributes, references)
+
+
+def _job_holds(address: str, attributes: Attributes, references: References, identity: Attributes) -> tuple[Hold, ...]:
+    from flareiac_spark.generation.snapshot_holds import holds
+
+    return holds(address, attributes, references, identity)
+
+
+def _job_kept_by(attributes: Attributes) -> str | None:
+    from flareiac_spark.generation.snapshot_holds import kept_by
+
+    return kept_by(attributes)
+
+
+def _job_sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
+    from flareiac_spark.definition.canonical import sources
+
+    return sources(attributes, project)
+
+
 _ENGINE = ResourceType(
     name="engine",
     kind=Kind.CONNECTION,
     schema=engine_schema.SCHEMA,
     description="Where jobs run: one Spark application for all jobs of the engine.",
-    canonical=engine_spec.canonical,
-    sources=engine_spec.sources,
+    canonical=engine_canonical.canonical,
+    sources=engine_canonical.sources,
     default={},
 )
 _STREAM = ResourceType(
@@ -135,28 +184,28 @@ _STREAM = ResourceType(
     kind=Kind.DECLARATION,
     schema=stream_schema.SCHEMA,
     description="A source of unbounded data for the inputs of streaming jobs.",
-    canonical=stream_spec.canonical,
-    sources=stream_spec.sources,
+    canonical=stream_canonical.canonical,
+    sources=stream_canonical.sources,
 )
 _CHECKPOINT = ResourceType(
     name="checkpoint",
     kind=Kind.MANAGED,
     schema=checkpoint_schema.SCHEMA,
     description="The offsets and state of a streaming job.",
-    canonical=checkpoint_spec.canonical,
-    planner=CheckpointPlanner(),
-    claims=checkpoint_spec.claims,
-    places=checkpoint_spec.places,
+    canonical=checkpoint_canonical.canonical,
+    planner=_CheckpointPlanner(),
+    claims=checkpoint_canonical.claims,
+    places=checkpoint_canonical.places,
 )
 _JOB = ResourceType(
     name="job",
     kind=Kind.MANAGED,
     schema=job_schema.SCHEMA,
     description="A streaming or batch query: inputs, steps, outputs.",
-    canonical=job_spec.canonical,
-    planner=JobPlanner(),
-    claims=job_claims.claims,
-    holds=job_holds.holds,
-    kept_by=job_holds.kept_by,
-    sources=job_spec.sources,
+    canonical=_job_canonical,
+    planner=_JobPlanner(),
+    claims=_job_claims,
+    holds=_job_holds,
+    kept_by=_job_kept_by,
+    sources=_job_sources,
 )

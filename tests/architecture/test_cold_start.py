@@ -17,15 +17,18 @@ from flareiac.cli.main import run
 code = run(sys.argv[1:])
 print(json.dumps([code, sorted(sys.modules)]))
 """
-HEAVY: Final = {"boto3", "botocore", "deepdiff", "psycopg2", "pyarrow", "pyiceberg", "pyspark", "requests", "rich", "sqlalchemy"}
+HEAVY: Final = {
+    *("boto3", "botocore", "deepdiff", "psycopg2", "pyarrow", "pyiceberg", "pyspark", "requests", "rich"),
+    *("sqlalchemy", "sqlglot"),
+}
 """Libraries that cost more than the rest of a command that does without."""
 
 COMMANDS: Final = [
     (("version",), HEAVY | {"typer", "pydantic", "flareiac.app", "flareiac.model", "flareiac.sdk"}),
     (("--help",), HEAVY | {"pydantic", "flareiac.planning", "flareiac.applying", "flareiac.lang.parse", "flareiac_spark"}),
     (("validate",), HEAVY | {"flareiac.applying.apply", "flareiac.render.plan_text", "flareiac_state"}),
-    (("state", "list"), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "flareiac_iceberg", "sqlglot"}),
-    (("status",), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "sqlglot"}),
+    (("state", "list"), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "flareiac_iceberg"}),
+    (("status",), HEAVY | {"flareiac.applying.apply", "flareiac_spark"}),
     (("plan",), HEAVY | {"flareiac.applying.apply"}),
 ]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.normalize import normalize
@@ -12,29 +13,24 @@ from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.simplified import origins
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gathered:
     """``outputs``: name and expression over keys and aggregates; ``finish`` resolves what stands behind HAVING, such as ORDER BY."""
 
-    outputs: "list[tuple[str, exp.Expr]]"
-    having: "list[exp.Expr]"
-    finish: "Callable[[exp.Expr], exp.Expr]"
+    outputs: list[tuple[str, exp.Expr]]
+    having: list[exp.Expr]
+    finish: Callable[[exp.Expr], exp.Expr]
 
 
-def is_gathering(select: "exp.Select") -> bool:
+def is_gathering(select: exp.Select) -> bool:
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
     return any(is_aggregate(node) for item in select.expressions for node in _own(item))
 
 
-def is_aggregate(node: "exp.Expr") -> bool:
+def is_aggregate(node: exp.Expr) -> bool:
     """Whether the node itself is a call that gathers rows, with its FILTER and the like."""
-    from sqlglot import exp
-
     match node:
         case exp.Filter() | exp.IgnoreNulls() | exp.RespectNulls() | exp.WithinGroup():
             return is_aggregate(node.this)
@@ -44,23 +40,21 @@ def is_aggregate(node: "exp.Expr") -> bool:
             return False
 
 
-def _own(item: "exp.Expr") -> "Iterator[exp.Expr]":
+def _own(item: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression but those of OVER and of queries inside."""
-    from sqlglot import exp
-
     yield item
     if not isinstance(item, exp.Window | exp.Query):
         for child in item.iter_expressions():
             yield from _own(child)
 
 
-def gathered(select: "exp.Select", aggregate: Aggregate, scope: Scope, resolver: Resolver) -> Gathered:
+def gathered(select: exp.Select, aggregate: Aggregate, scope: Scope, resolver: Resolver) -> Gathered:
     """Fills the aggregate's keys and calls."""
     return _Gatherer(select, aggregate, scope, resolver).all()
 
 
 class _Gatherer:
-    def __init__(self, select: "exp.Select", aggregate: Aggregate, scope: Scope, resolver: Resolver) -> None:
+    def __init__(self, select: exp.Select, aggregate: Aggregate, scope: Scope, resolver: Resolver) -> None:
         self._select, self._aggregate, self._scope, self._resolver = select, aggregate, scope, resolver
         self._keys: dict[str, str] = {}
         self._calls: dict[str, str] = {}
@@ -77,16 +71,14 @@ class _Gatherer:
         conditions = [self._above(operand) for operand in split(finish.resolve(having.this))] if having is not None else []
         return Gathered(outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node)))
 
-    def _output(self, item: "exp.Expr", name: str) -> "exp.Expr":
+    def _output(self, item: exp.Expr, name: str) -> exp.Expr:
         resolved = self._resolved(item)
         self._words = _words(_bare(item), resolved)
         found = self._above(resolved, name)
         self._words = []
         return found
 
-    def _items(self) -> "list[tuple[str, exp.Expr]]":
-        from sqlglot import exp
-
+    def _items(self) -> list[tuple[str, exp.Expr]]:
         found = []
         for item in self._select.expressions:
             if item.is_star and not isinstance(item, exp.Anonymous):
@@ -96,9 +88,7 @@ class _Gatherer:
             found.append((shown_name(item), item))
         return found
 
-    def _resolved(self, item: "exp.Expr") -> "exp.Expr":
-        from sqlglot import exp
-
+    def _resolved(self, item: exp.Expr) -> exp.Expr:
         if not isinstance(item, exp.Alias):
             return self._resolver.resolve(item)
         found = self._resolver.resolve(item.this)
@@ -107,7 +97,7 @@ class _Gatherer:
 
     # Keys
 
-    def _group(self, items: "list[tuple[str, exp.Expr]]") -> None:
+    def _group(self, items: list[tuple[str, exp.Expr]]) -> None:
         group = self._select.args.get("group")
         if group is None:
             return
@@ -121,10 +111,8 @@ class _Gatherer:
             self._key(expression, items)
         self._resolver.windows = [key.expr for key in self._aggregate.keys]
 
-    def _sets(self, name: str, nodes: object) -> "list[exp.Expr]":
+    def _sets(self, name: str, nodes: object) -> list[exp.Expr]:
         """ROLLUP and the like: their columns become keys, their form a text."""
-        from sqlglot import exp
-
         found: list[exp.Expr] = []
         for node in nodes if isinstance(nodes, list) else []:
             for child in node.iter_expressions():
@@ -132,9 +120,7 @@ class _Gatherer:
             self._aggregate.sets += normalize(node, lambda _, column: column.lower()) + name
         return [child.this if isinstance(child, exp.Paren) else child for child in found]
 
-    def _key(self, expression: "exp.Expr", items: "list[tuple[str, exp.Expr]]") -> None:
-        from sqlglot import exp
-
+    def _key(self, expression: exp.Expr, items: list[tuple[str, exp.Expr]]) -> None:
         if isinstance(expression, exp.Rollup | exp.Cube | exp.GroupingSets):
             for child in self._sets(expression.key, [expression]):
                 self._key(child, items)
@@ -159,10 +145,8 @@ class _Gatherer:
         else:
             _as_written(self._aggregate.keys, self._keys[text], resolved)
 
-    def _by_alias(self, column: "exp.Column", items: "list[tuple[str, exp.Expr]]") -> "exp.Expr":
+    def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:
         """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it is made of that column."""
-        from sqlglot import exp
-
         name = column.name.lower()
         aliased: list[exp.Expr] = [item.this for given, item in items if given.lower() == name and isinstance(item, exp.Alias)]
         if not aliased or self._scope.surely(name):
@@ -181,10 +165,8 @@ class _Gatherer:
 
     # What stands above the aggregation
 
-    def _above(self, resolved: "exp.Expr", given: str = "") -> "exp.Expr":
+    def _above(self, resolved: exp.Expr, given: str = "") -> exp.Expr:
         """The expression with keys and aggregates replaced by their names. ``given``: the output's name, if it is one."""
-        from sqlglot import exp
-
         text = normalize(resolved, _plainly)
         if text in self._keys:
             return self._column(self._keys[text], resolved)
@@ -203,9 +185,8 @@ class _Gatherer:
             child.replace(self._above(child))
         return resolved
 
-    def _reads_rows(self, call: "exp.Anonymous") -> bool:
+    def _reads_rows(self, call: exp.Anonymous) -> bool:
         """Whether an unknown function can only be an aggregate, since it reads a column that is neither grouped nor aggregated."""
-        from sqlglot import exp
 
         def loose(node: exp.Expr) -> bool:
             if normalize(node, _plainly) in self._keys or is_aggregate(node):
@@ -216,7 +197,7 @@ class _Gatherer:
 
         return any(loose(argument) for argument in call.expressions)
 
-    def _call(self, call: "exp.Expr", text: str, given: str, written: str | None = None) -> "exp.Expr":
+    def _call(self, call: exp.Expr, text: str, given: str, written: str | None = None) -> exp.Expr:
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
             self._aggregate.calls.append(Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower()))
@@ -227,9 +208,7 @@ class _Gatherer:
         self._written.add((text, written or ""))
         return self._column(self._calls[text], call)
 
-    def _column(self, name: str, meaning: "exp.Expr") -> "exp.Expr":
-        from sqlglot import exp
-
+    def _column(self, name: str, meaning: exp.Expr) -> exp.Expr:
         found = exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(self._aggregate.id, quoted=True))
         if "step" in meaning.meta:
             found.meta["step"] = meaning.meta["step"]
@@ -237,8 +216,6 @@ class _Gatherer:
 
     def _finish(self) -> Resolver:
         """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is not read."""
-        from sqlglot import exp
-
         finish = Resolver(self._scope, self._resolver.aside)
         finish.windows = self._resolver.windows
         for item in self._select.expressions:
@@ -250,26 +227,24 @@ class _Gatherer:
         return finish
 
 
-def _bare(item: "exp.Expr") -> "exp.Expr":
-    from sqlglot import exp
-
+def _bare(item: exp.Expr) -> exp.Expr:
     return item.this if isinstance(item, exp.Alias) else item
 
 
-def _topmost(tree: "exp.Expr") -> "list[exp.Expr]":
+def _topmost(tree: exp.Expr) -> list[exp.Expr]:
     """The aggregates of an expression, those inside others left out, as they stand."""
     if is_aggregate(tree):
         return [tree]
     return [found for child in tree.iter_expressions() for found in _topmost(child)]
 
 
-def _words(tree: "exp.Expr", resolved: "exp.Expr") -> list[str]:
+def _words(tree: exp.Expr, resolved: exp.Expr) -> list[str]:
     """How each aggregate of ``resolved`` is written; nothing where an alias brought in others."""
     written = [normalize(each, lambda _, name: name.lower()) for each in _topmost(tree)]
     return written if len(written) == len(_topmost(resolved)) else []
 
 
-def _as_written(items: list[Item], name: str, again: "exp.Expr") -> None:
+def _as_written(items: list[Item], name: str, again: exp.Expr) -> None:
     """Whether Spark keeps once or twice what is equal only after it was simplified is not known."""
     first = next(item.expr for item in items if item.name == name)
     if origins(first) != origins(again):

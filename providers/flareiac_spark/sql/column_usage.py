@@ -1,13 +1,11 @@
 """The columns that a query names of one relation, where only that relation can be meant."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def columns_named(sql: str, relation: str) -> frozenset[str]:
@@ -16,9 +14,7 @@ def columns_named(sql: str, relation: str) -> frozenset[str]:
     return frozenset() if tree is None else frozenset(_names(tree, relation.lower()))
 
 
-def _names(tree: "exp.Expr", relation: str) -> Iterator[str]:
-    from sqlglot import exp
-
+def _names(tree: exp.Expr, relation: str) -> Iterator[str]:
     ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for select in tree.find_all(exp.Select) if relation not in ctes else ():
         sources = list(_sources(select))
@@ -27,10 +23,8 @@ def _names(tree: "exp.Expr", relation: str) -> Iterator[str]:
                 yield from _of_source(select, source, alone=len(sources) == 1 and not _is_correlated(select))
 
 
-def _of_source(select: "exp.Select", source: "exp.Table", *, alone: bool) -> Iterator[str]:
+def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterator[str]:
     """What a query names of one of its sources: after the source's name, and where there is no other also without it."""
-    from sqlglot import exp
-
     own = source.alias_or_name.lower()
     aliases = {alias.alias.lower() for alias in select.find_all(exp.Alias)}
     parameters = {each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions}
@@ -44,7 +38,7 @@ def _of_source(select: "exp.Select", source: "exp.Table", *, alone: bool) -> Ite
             yield first  # a name before a dot that is no relation is a column, and what follows is a field of it
 
 
-def _sources(select: "exp.Select") -> "Iterator[exp.Expr]":
+def _sources(select: exp.Select) -> Iterator[exp.Expr]:
     first = select.args.get("from_") or select.args.get("from")
     items = [*([first] if first is not None else []), *(select.args.get("joins") or [])]
     for item in items:
@@ -53,10 +47,8 @@ def _sources(select: "exp.Select") -> "Iterator[exp.Expr]":
     yield from select.args.get("laterals") or []
 
 
-def _is_correlated(select: "exp.Select") -> bool:
+def _is_correlated(select: exp.Select) -> bool:
     """Whether names may also be those of a query around it: so in an expression, not after FROM and not in a CTE."""
-    from sqlglot import exp
-
     around = select.parent
     if isinstance(around, exp.Subquery):
         around = around.parent

@@ -6,7 +6,9 @@ Spark's optimizer moves them. What cannot be told raises ``CannotTell``.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
+
+from sqlglot import exp
 
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
 from flareiac_spark.sql.fingerprint import fingerprint
@@ -38,9 +40,6 @@ from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, spl
 from flareiac_spark.sql.raw_parse import raw_parse
 from flareiac_spark.sql.resolve import Resolver, shown_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _MOST: Final = 2_000
 """Operators of one query; more are not composed (a step that is read twice counts twice)."""
@@ -145,8 +144,6 @@ class _Composer:
         return self._dedup(relation, written, self._dedups[name]) if name in self._dedups else relation
 
     def _scan(self, parts: tuple[str, ...], step: str) -> Relation:
-        from sqlglot import exp
-
         relation = ".".join(parts)
         scan = self._known(
             Scan(id=self._id("scan"), step=step, relation=self._identities.get(relation, relation), streams=relation in self._streamed)
@@ -178,9 +175,7 @@ class _Composer:
 
     # Queries
 
-    def _query(self, tree: "exp.Expr", names: Names) -> Relation:
-        from sqlglot import exp
-
+    def _query(self, tree: exp.Expr, names: Names) -> Relation:
         names = self._with_ctes(tree, names)
         match tree:
             case exp.Select():
@@ -194,7 +189,7 @@ class _Composer:
             case _:
                 raise CannotTell(f"{tree.key} is not read here")
 
-    def _with_ctes(self, tree: "exp.Expr", names: Names) -> Names:
+    def _with_ctes(self, tree: exp.Expr, names: Names) -> Names:
         clause = tree.args.get("with_")
         if clause is None:
             return names
@@ -206,9 +201,7 @@ class _Composer:
             ctes[cte.alias.lower()] = (cte.this, inside, _alias_columns(cte))
         return Names(step=names.step, steps=names.steps, ctes=ctes, outer=names.outer)
 
-    def _set_operation(self, tree: "exp.SetOperation", names: Names) -> Relation:
-        from sqlglot import exp
-
+    def _set_operation(self, tree: exp.SetOperation, names: Names) -> Relation:
         _only(tree, _SET)
         sides = [self._query(side, names) for side in (tree.this, tree.expression)]
         given = [each.given for each in sides]
@@ -261,7 +254,7 @@ class _Composer:
 
     # SELECT
 
-    def _select(self, tree: "exp.Select", names: Names) -> Relation:
+    def _select(self, tree: exp.Select, names: Names) -> Relation:
         _only(tree, _SELECT)
         self._hinted(tree.args.get("hint"), names.step)
         block, scope = self._from(tree, names)
@@ -282,7 +275,7 @@ class _Composer:
         relation = self._ordered(relation, tree, finish, names)
         return self._limited(relation, tree, names)
 
-    def _hinted(self, hint: "exp.Expr | None", step: str) -> None:
+    def _hinted(self, hint: exp.Expr | None, step: str) -> None:
         """Hints about joins change no row. Others put rows into another order, and so into other places of what takes them in order."""
         for each in hint.expressions if hint is not None else ():
             if each.name.lower() not in JOIN_HINTS:
@@ -292,10 +285,8 @@ class _Composer:
     def _resolver(self, scope: Scope, names: Names) -> Resolver:
         return Resolver(scope, lambda query, inside: self._aside(query, inside, names))
 
-    def _aside(self, query: "exp.Expr", scope: Scope, names: Names) -> "exp.Expr":
+    def _aside(self, query: exp.Expr, scope: Scope, names: Names) -> exp.Expr:
         """A query inside an expression, as the text of its outline and the outer columns that it reads."""
-        from sqlglot import exp
-
         inside = Names(step=names.step, steps=names.steps, ctes=names.ctes, outer=scope)
         before = set(self._operators)
         relation = self._query(query, inside)
@@ -308,7 +299,7 @@ class _Composer:
         random = any(f"{name}(" in text for name in UNSTABLE)
         return exp.Anonymous(this="@random_query" if random else "@query", expressions=[exp.Literal.string(text), *outer])
 
-    def _from(self, tree: "exp.Select", names: Names) -> tuple[Block, Scope]:
+    def _from(self, tree: exp.Select, names: Names) -> tuple[Block, Scope]:
         clause = tree.args.get("from_")
         if clause is None:
             raise CannotTell("a query without FROM is not read here")
@@ -320,9 +311,7 @@ class _Composer:
             block, scope = self._lateral(lateral, block, scope, names)
         return block, scope
 
-    def _source(self, node: "exp.Expr", names: Names) -> tuple[Block, Source]:
-        from sqlglot import exp
-
+    def _source(self, node: exp.Expr, names: Names) -> tuple[Block, Source]:
         match node:
             case exp.Table(this=exp.Identifier()):
                 _only(node, _TABLE)
@@ -335,7 +324,7 @@ class _Composer:
             case _:
                 raise CannotTell(f"FROM {node.key} is not read here")
 
-    def _join(self, node: "exp.Join", block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
+    def _join(self, node: exp.Join, block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
         kind = join_kind(node)
         right, source = self._source(node.this, names)
         running = streams(block.base), streams(right.base)
@@ -349,7 +338,7 @@ class _Composer:
         on_conditions(join, conditions)
         return Block(base=join), seen.outside
 
-    def _lateral(self, node: "exp.Lateral", block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
+    def _lateral(self, node: exp.Lateral, block: Block, scope: Scope, names: Names) -> tuple[Block, Scope]:
         if not node.args.get("view"):
             raise CannotTell("LATERAL is not read here")
         columns = _alias_columns(node)
@@ -363,9 +352,7 @@ class _Composer:
         source = Source(names=(node.alias.lower(),) if node.alias else (), given=given)
         return Block(base=generate), Scope(sources=[*scope.sources, source], merged=scope.merged, shown=scope.shown, outer=scope.outer)
 
-    def _projected(self, tree: "exp.Select", block: Block, scope: Scope, resolver: Resolver, names: Names) -> Relation:
-        from sqlglot import exp
-
+    def _projected(self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names) -> Relation:
         given: list[Given] = []
         for item in tree.expressions:
             if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -387,14 +374,14 @@ class _Composer:
                 resolver.earlier[names_of[0].lower()] = expr
         return Relation(block=block, given=_placed(given))
 
-    def _exploded(self, block: Block, call: "exp.Expr", columns: list[str], names: Names) -> tuple[Block, list[Given]]:
+    def _exploded(self, block: Block, call: exp.Expr, columns: list[str], names: Names) -> tuple[Block, list[Given]]:
         generate = Generate(
             id=self._id("rows"), step=names.step, streams=streams(block.base), input=block, call=call, outer=call.name.endswith("_outer")
         )
         self._known(generate)
         return Block(base=generate), [_given(name, generate.id, f"g{place}", names.step, 0) for place, name in enumerate(columns)]
 
-    def _computed(self, block: Block, expr: "exp.Expr", names: Names) -> "tuple[Block, exp.Expr]":
+    def _computed(self, block: Block, expr: exp.Expr, names: Names) -> tuple[Block, exp.Expr]:
         compute = Compute(
             id=self._id("compute"),
             step=names.step,
@@ -406,8 +393,8 @@ class _Composer:
         return Block(base=compute), _given("", compute.id, "x0", names.step, 0).expr
 
     def _grouped(
-        self, tree: "exp.Select", block: Block, scope: Scope, resolver: Resolver, names: Names
-    ) -> "tuple[Relation, Callable[[exp.Expr], exp.Expr]]":
+        self, tree: exp.Select, block: Block, scope: Scope, resolver: Resolver, names: Names
+    ) -> tuple[Relation, Callable[[exp.Expr], exp.Expr]]:
         aggregate = Aggregate(id=self._id("group"), step=names.step, streams=streams(block.base), input=block, keys=[], calls=[])
         self._known(aggregate)
         found = gathered(tree, aggregate, scope, resolver)
@@ -422,7 +409,7 @@ class _Composer:
         ]
         return Relation(block=above, given=given), found.finish
 
-    def _ordered(self, relation: Relation, tree: "exp.Expr", finish: "Callable[[exp.Expr], exp.Expr] | None", names: Names) -> Relation:
+    def _ordered(self, relation: Relation, tree: exp.Expr, finish: Callable[[exp.Expr], exp.Expr] | None, names: Names) -> Relation:
         """``finish`` resolves what is no output."""
         order = tree.args.get("order")
         if order is None:
@@ -442,9 +429,7 @@ class _Composer:
         sort = Sort(id=self._id("sort"), step=names.step, streams=streams(relation.block.base), input=relation.block, keys=keys)
         return Relation(block=Block(base=self._known(sort)), given=relation.given)
 
-    def _limited(self, relation: Relation, tree: "exp.Expr", names: Names) -> Relation:
-        from sqlglot import exp
-
+    def _limited(self, relation: Relation, tree: exp.Expr, names: Names) -> Relation:
         bounds = [bound for name in ("limit", "offset") if (bound := tree.args.get(name)) is not None]
         if not bounds:
             return relation
@@ -460,23 +445,17 @@ def _outputs(relation: Relation) -> list[Output]:
     return [Output(name=each.name, shown=each.shown, expr=each.value("*"), step=each.step, without=each.without) for each in relation.given]
 
 
-def _makes_rows(node: "exp.Expr") -> bool:
-    from sqlglot import exp
-
+def _makes_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower() in GENERATORS
 
 
-def _rows_made(call: "exp.Expr", resolver: Resolver) -> "exp.Expr":
-    from sqlglot import exp
-
+def _rows_made(call: exp.Expr, resolver: Resolver) -> exp.Expr:
     if not _makes_rows(call):
         raise CannotTell("what makes rows here is not known")
     return exp.Anonymous(this=call.name.lower(), expressions=[resolver.resolve(each) for each in call.expressions])
 
 
 def _given(shown: str, giver: str, column: str, step: str, place: int) -> Given:
-    from sqlglot import exp
-
     expr = exp.Column(this=exp.to_identifier(column, quoted=True), table=exp.to_identifier(giver, quoted=True))
     return Given(name=shown.lower(), shown=shown, expr=expr, step=step, place=(place, ""))
 
@@ -495,10 +474,8 @@ def _placed(given: list[Given]) -> list[Given]:
     return [replace(each, place=(place, "")) for place, each in enumerate(given)]
 
 
-def _item_names(item: "exp.Expr") -> list[str]:
+def _item_names(item: exp.Expr) -> list[str]:
     """The names of a SELECT item: that of its alias or column, several of a function that makes rows, "" where Spark makes one up."""
-    from sqlglot import exp
-
     match item:
         case exp.Aliases():
             return [identifier.name for identifier in item.args["expressions"]]
@@ -510,25 +487,21 @@ def _item_names(item: "exp.Expr") -> list[str]:
             return [shown_name(item)]
 
 
-def _bare(item: "exp.Expr") -> "exp.Expr":
-    from sqlglot import exp
-
+def _bare(item: exp.Expr) -> exp.Expr:
     return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
 
 
-def _mark(expr: "exp.Expr", step: str) -> None:
+def _mark(expr: exp.Expr, step: str) -> None:
     """Remembers where an expression was written."""
     expr.meta.setdefault("step", step)
 
 
-def _alias_columns(node: "exp.Expr") -> tuple[str, ...]:
-    from sqlglot import exp
-
+def _alias_columns(node: exp.Expr) -> tuple[str, ...]:
     alias = node.args.get("alias")
     return tuple(column.name for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
 
 
-def _only(tree: "exp.Expr", known: frozenset[str]) -> None:
+def _only(tree: exp.Expr, known: frozenset[str]) -> None:
     for name, value in tree.args.items():
         if value and name not in known:
             raise CannotTell(f"{name.strip('_').upper()} is not read here")

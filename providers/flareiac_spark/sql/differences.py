@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from sqlglot import exp
 
 from flareiac_spark.sql.change_kinds import ChangeKind, ColumnChange, Difference, placed
 from flareiac_spark.sql.labels import kind_label, operator_label, relations_of
@@ -44,9 +46,6 @@ from flareiac_spark.sql.operators import (
 from flareiac_spark.sql.to_sql import to_sql
 from flareiac_spark.sql.value_types import buffer_of, same_buffer, type_of
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 Types = Callable[[str, str], str | None]
 """The type of a column, given the relation and the column."""
 
@@ -72,14 +71,14 @@ def differences(old: Written, new: Written) -> tuple[Difference, ...]:
 class _Side:
     """One of the two queries, with what its columns are called in the comparison."""
 
-    def __init__(self, written: "Written", mark: str) -> None:
+    def __init__(self, written: Written, mark: str) -> None:
         self.composed, self.writes, self._types, self._mark = written.composed, written.columns, written.types, mark
         self.exact_names = written.exact_names
         self.names: dict[Symbol, str] = {}
         self.meanings: dict[Symbol, exp.Expr] = {}
         """Of the columns of an operator that the other query has not."""
 
-    def text(self, expr: "exp.Expr") -> str:
+    def text(self, expr: exp.Expr) -> str:
         return normalize(expr, self._named)
 
     def _named(self, giver: str, name: str) -> str:
@@ -89,13 +88,13 @@ class _Side:
             return self.text(meaning)
         return f"{self.names.get((giver, '*'), self._mark + giver)}.{name}"
 
-    def show(self, expr: "exp.Expr") -> str:
+    def show(self, expr: exp.Expr) -> str:
         return to_sql(expr, self.composed)
 
-    def buffer(self, call: "exp.Expr") -> tuple[str, ...] | None:
+    def buffer(self, call: exp.Expr) -> tuple[str, ...] | None:
         return buffer_of(call, self._type)
 
-    def type(self, expr: "exp.Expr") -> str | None:
+    def type(self, expr: exp.Expr) -> str | None:
         return type_of(expr, self._type)
 
     def _type(self, giver: str, name: str) -> str | None:
@@ -286,7 +285,7 @@ class _Differ:
             self._add(place.part(ChangeKind.GROUPING_KEYS), new.step, *told, feeds_state=feeds_state, same_type=False)
         self._calls(old, new, place)
 
-    def _keys(self, old: Aggregate, new: Aggregate, place: "_Place") -> None:
+    def _keys(self, old: Aggregate, new: Aggregate, place: _Place) -> None:
         part = place.part(ChangeKind.DEDUP if old.distinct and new.distinct else ChangeKind.GROUPING_KEYS)
         feeds_state = place.feeds_state
         pairs, gone, came = self._matched(old, new, old.keys, new.keys)
@@ -316,7 +315,7 @@ class _Differ:
     def _exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
 
-    def _key_type(self, old: "exp.Expr", new: "exp.Expr") -> bool | None:
+    def _key_type(self, old: exp.Expr, new: exp.Expr) -> bool | None:
         """Whether the state takes the new key for the old one. It does not where nulls come into what had none (the other way it does)."""
         if never_null(old) and not never_null(new):
             return False
@@ -341,7 +340,7 @@ class _Differ:
             self._same_name((old.id, before[match].name), (new.id, item.name))
         return pairs, [before[place] for place in free], came
 
-    def _calls(self, old: Aggregate, new: Aggregate, place: "_Place") -> None:
+    def _calls(self, old: Aggregate, new: Aggregate, place: _Place) -> None:
         feeds_state = place.feeds_state
         pairs, gone, came = self._matched(old, new, old.calls, new.calls)
         for one, another in paired_calls(gone, came):
@@ -360,7 +359,7 @@ class _Differ:
             same = _all([same_buffer(*each) for each in buffers])
             self._add(ChangeKind.AGGREGATE_ORDER, new.step, *self._lists(old.calls, new.calls), feeds_state=feeds_state, same_type=same)
 
-    def _call(self, old: Item, new: Item, step: str, place: "_Place") -> None:
+    def _call(self, old: Item, new: Item, step: str, place: _Place) -> None:
         same = same_buffer(self._old.buffer(old.expr), self._new.buffer(new.expr))
         told = self._old.show(old.expr), self._new.show(new.expr)
         if function_of(old.expr) != function_of(new.expr):
@@ -447,7 +446,7 @@ class _Differ:
             same, told = self._exchangeable(old.kept, new.kept), self._lists(old.kept, new.kept)
             self._add(ChangeKind.JOIN_COLUMNS, new.step, *told, feeds_state=feeds_state, detail="only their order", same_type=same)
 
-    def _equations(self, old: Join, new: Join, place: "_Place", table: str) -> None:
+    def _equations(self, old: Join, new: Join, place: _Place, table: str) -> None:
         before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
         after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
         if before != after:
@@ -464,7 +463,7 @@ class _Differ:
             return False
         return _all([self._key_type(one[0], another[0]) for one, another in zip(old.keys, new.keys, strict=True)])
 
-    def _rest(self, old: Join, new: Join, place: "_Place", table: str) -> None:
+    def _rest(self, old: Join, new: Join, place: _Place, table: str) -> None:
         before = [self._old.text(each.expr) for each in old.rest]
         after = [self._new.text(each.expr) for each in new.rest]
         gone = [each for each, text in zip(old.rest, before, strict=True) if text not in after]
@@ -501,7 +500,7 @@ class _Differ:
                     told = self._old.show(was), self._new.show(now)
                     self._add(ChangeKind.PROJECTION, parting(was, now, new.step), *told, feeds_state=feeds_state)
 
-    def _same_column(self, old: Union, new: Union, exprs: "list[exp.Expr]") -> UnionColumn | None:
+    def _same_column(self, old: Union, new: Union, exprs: list[exp.Expr]) -> UnionColumn | None:
         texts = [self._new.text(expr) for expr in exprs]
         free = [column for column in old.columns if (old.id, column.name) not in self._old.names]
         same = [column for column in free if [self._old.text(expr) for expr in column.exprs] == texts]
@@ -634,7 +633,7 @@ def _by_name(outputs: list[Output]) -> dict[tuple[str, int], Output]:
     return found
 
 
-def _each(items: "Sequence[Condition | Item]", side: _Side) -> str:
+def _each(items: Sequence[Condition | Item], side: _Side) -> str:
     return " AND ".join(side.show(item.expr) for item in items)
 
 

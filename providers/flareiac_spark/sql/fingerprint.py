@@ -1,6 +1,6 @@
 """A composed query as one text, and the columns of outer queries that it reads."""
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.normalize import normalize
@@ -21,11 +21,8 @@ from flareiac_spark.sql.operators import (
     below,
 )
 
-if TYPE_CHECKING:
-    from sqlglot import exp
 
-
-def fingerprint(composed: Composed) -> "tuple[str, list[exp.Expr]]":
+def fingerprint(composed: Composed) -> tuple[str, list[exp.Expr]]:
     """Equal texts over equal outer columns mean the same rows."""
     return _Fingerprint(composed).written()
 
@@ -36,9 +33,7 @@ class _Fingerprint:
         self._ids = {operator.id: f"o{place}" for place, operator in enumerate(all_below(composed.block.base))}
         self._outer: dict[tuple[str, str], str] = {}
 
-    def written(self) -> "tuple[str, list[exp.Expr]]":
-        from sqlglot import exp
-
+    def written(self) -> tuple[str, list[exp.Expr]]:
         outputs = ", ".join(f"{self._text(each.expr)} but {sorted(each.without)}" for each in self._composed.outputs)
         text = f"{outputs} of {self._block(self._composed.block)}"
         columns = [
@@ -47,7 +42,7 @@ class _Fingerprint:
         ]
         return text, list(columns)
 
-    def _text(self, expr: "exp.Expr") -> str:
+    def _text(self, expr: exp.Expr) -> str:
         return normalize(expr, self._named)
 
     def _named(self, giver: str, name: str) -> str:

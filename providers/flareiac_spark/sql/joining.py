@@ -1,15 +1,14 @@
 """The columns that can be named inside and above a join."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Item, Join
 from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
 from flareiac_spark.sql.simplified import origins
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _LEFT, _RIGHT = 0, 1
 _PADDED: Final = {"left": {_RIGHT}, "right": {_LEFT}, "full": {_LEFT, _RIGHT}}
@@ -22,10 +21,10 @@ class Joined:
 
     inside: Scope
     outside: Scope
-    equal: "list[exp.Expr]"
+    equal: list[exp.Expr]
 
 
-def join_kind(node: "exp.Join") -> str:
+def join_kind(node: exp.Join) -> str:
     """inner, left, right, full, semi or anti. Raises ``CannotTell`` for others."""
     side, kind, method = (str(node.args.get(name) or "").lower() for name in ("side", "kind", "method"))
     if any(node.args.get(name) for name in ("global_", "match_condition", "pivots", "expressions")) or method not in ("", "natural"):
@@ -41,10 +40,8 @@ def join_kind(node: "exp.Join") -> str:
             raise CannotTell(f"{side} {kind} JOIN is not read here".upper())
 
 
-def joined(join: Join, node: "exp.Join", scope: Scope, source: Source) -> Joined:
+def joined(join: Join, node: exp.Join, scope: Scope, source: Source) -> Joined:
     """Fills the join's ``kept`` as columns are read, if it is one of two streams."""
-    from sqlglot import exp
-
     kept = _Kept(join)
     padded = _PADDED.get(join.kind, set())
     inner = [kept.on(side) if join.stateful else None for side in (_LEFT, _RIGHT)]
@@ -77,9 +74,7 @@ class _Kept:
         self._names: dict[tuple[int, str], str] = {}
 
     def on(self, side: int) -> Through:
-        def keep(expr: "exp.Expr", place: tuple[int, str]) -> "exp.Expr":
-            from sqlglot import exp
-
+        def keep(expr: exp.Expr, place: tuple[int, str]) -> exp.Expr:
             text = side, normalize(expr, lambda giver, name: f"{giver}.{name}")
             if text not in self._names:
                 name = self._names[text] = f"c{len(self._names)}"
@@ -97,10 +92,8 @@ class _Kept:
         return keep
 
 
-def _nullable(expr: "exp.Expr", _: tuple[int, str]) -> "exp.Expr":
+def _nullable(expr: exp.Expr, _: tuple[int, str]) -> exp.Expr:
     """An expression that is made below an outer join is not the same as one made above, of nulls."""
-    from sqlglot import exp
-
     return expr if isinstance(expr, exp.Column) else exp.Anonymous(this="@nullable", expressions=[expr])
 
 
@@ -112,7 +105,7 @@ def _passed(scope: Scope, step: Through | None) -> Scope:
     return Scope(sources=sources, merged=merged, shown=scope.shown, outer=scope.outer)
 
 
-def _shared(node: "exp.Join", scope: Scope, source: Source) -> list[str]:
+def _shared(node: exp.Join, scope: Scope, source: Source) -> list[str]:
     if using := node.args.get("using"):
         return [str(identifier.name).lower() for identifier in using]
     if str(node.args.get("method") or "").lower() != "natural":
@@ -131,9 +124,7 @@ def _name_above(side: Scope | Source, name: str) -> str:
     return next((each.shown for source in sources for each in source.given if each.name == name), name)
 
 
-def _merged(kind: str, left: "exp.Expr | None", right: "exp.Expr | None") -> "exp.Expr":
-    from sqlglot import exp
-
+def _merged(kind: str, left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr:
     if left is None or right is None:
         raise CannotTell("a column of USING is not known")
     match kind:

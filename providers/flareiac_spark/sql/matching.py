@@ -1,13 +1,11 @@
 """Matches the expressions of two queries that took each other's place, and finds where they part."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.operators import Item, Symbol, symbols_in
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
@@ -30,7 +28,7 @@ def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
     return pairs
 
 
-def _columns(expr: "exp.Expr") -> set[str]:
+def _columns(expr: exp.Expr) -> set[str]:
     return {name for _, name in symbols_in(expr)}
 
 
@@ -49,9 +47,7 @@ def paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
     return pairs
 
 
-def function_of(call: "exp.Expr") -> str:
-    from sqlglot import exp
-
+def function_of(call: exp.Expr) -> str:
     wrappers = ""
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
         wrappers += call.key if not isinstance(call, exp.Filter | exp.WithinGroup) else ""
@@ -59,7 +55,7 @@ def function_of(call: "exp.Expr") -> str:
     return f"{wrappers}{call.name.lower()}{' distinct' if call.find(exp.Distinct) is not None else ''}"
 
 
-def parting(old: "exp.Expr", new: "exp.Expr", step: str) -> str:
+def parting(old: exp.Expr, new: exp.Expr, step: str) -> str:
     """The step in which two expressions begin to differ."""
     while True:
         step = new.meta.get("step", step)
@@ -72,26 +68,20 @@ def parting(old: "exp.Expr", new: "exp.Expr", step: str) -> str:
         old, new = unlike[0]
 
 
-def occurrences(expr: "exp.Expr") -> list[Symbol]:
-    from sqlglot import exp
-
+def occurrences(expr: exp.Expr) -> list[Symbol]:
     return [(column.table, column.name) for column in expr.find_all(exp.Column, bfs=False)]
 
 
-def is_window(expr: "exp.Expr") -> bool:
+def is_window(expr: exp.Expr) -> bool:
     return _window_call(expr) is not None
 
 
-def _window_call(expr: "exp.Expr") -> "exp.Anonymous | None":
-    from sqlglot import exp
-
+def _window_call(expr: exp.Expr) -> exp.Anonymous | None:
     return next((call for call in expr.find_all(exp.Anonymous) if call.name.lower() in WINDOWS), None)
 
 
-def window_change(old: "exp.Expr", new: "exp.Expr") -> str:
+def window_change(old: exp.Expr, new: exp.Expr) -> str:
     """Which argument of a window differs."""
-    from sqlglot import exp
-
     one, another = _window_call(old), _window_call(new)
     if one is None or another is None:
         return ""
@@ -110,7 +100,7 @@ def window_change(old: "exp.Expr", new: "exp.Expr") -> str:
     return ", ".join(changed)
 
 
-def same_window(old: "exp.Expr", new: "exp.Expr") -> bool | None:
+def same_window(old: exp.Expr, new: exp.Expr) -> bool | None:
     """The windows of one kind have keys of one shape. Tumbling ones have not that of sliding ones, and sessions are another operator."""
     one, another = _window_call(old), _window_call(new)
     if one is None or another is None or type(old) is not type(new):
@@ -118,15 +108,13 @@ def same_window(old: "exp.Expr", new: "exp.Expr") -> bool | None:
     return one.name.lower() == another.name.lower() and _slides(one) == _slides(another)
 
 
-def _slides(window: "exp.Anonymous") -> bool:
+def _slides(window: exp.Anonymous) -> bool:
     arguments = window.expressions
     return window.name.lower() == "window" and len(arguments) > 2 and arguments[1] != arguments[2]
 
 
-def never_null(expr: "exp.Expr") -> bool:
+def never_null(expr: exp.Expr) -> bool:
     """Only what is plain; a column that is declared so counts as one that may be null."""
-    from sqlglot import exp
-
     match expr:
         case exp.Paren():
             return never_null(expr.this)

@@ -1,17 +1,12 @@
 """Removes NOT in front of an expression that has an opposite, as Spark's optimizer does."""
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import UNSTABLE
 
-if TYPE_CHECKING:
-    from sqlglot import exp
 
-
-def negated(expr: "exp.Expr") -> "exp.Expr":
+def negated(expr: exp.Expr) -> exp.Expr:
     """``NOT (a < b)`` is ``a >= b``, ``NOT (a OR b)`` is ``NOT a AND NOT b``: also of nulls."""
-    from sqlglot import exp
-
     opposite: dict[type[exp.Expr], type[exp.Expr]] = {
         exp.LT: exp.GTE,
         exp.LTE: exp.GT,
@@ -34,17 +29,13 @@ def negated(expr: "exp.Expr") -> "exp.Expr":
             return exp.Not(this=exp.Paren(this=found) if isinstance(found, exp.And | exp.Or) else found)
 
 
-def bare(expr: "exp.Expr") -> "exp.Expr":
+def bare(expr: exp.Expr) -> exp.Expr:
     """Without parentheses."""
-    from sqlglot import exp
-
     while isinstance(expr, exp.Paren):
         expr = expr.this
     return expr
 
 
-def is_stable(expr: "exp.Expr") -> bool:
+def is_stable(expr: exp.Expr) -> bool:
     """Whether it does not matter how often and where it is evaluated."""
-    from sqlglot import exp
-
     return not any(call.name.lower() in UNSTABLE for call in expr.find_all(exp.Anonymous))

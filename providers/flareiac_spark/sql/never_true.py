@@ -1,18 +1,16 @@
 """Recognizes conditions that let no row through, whatever the row holds."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.negation import bare, is_stable
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Condition
 from flareiac_spark.sql.scope import TYPE
 
-if TYPE_CHECKING:
-    from sqlglot import exp
 
-
-def settles(condition: "exp.Expr", others: Sequence[Condition], feeds_state: bool) -> bool:
+def settles(condition: exp.Expr, others: Sequence[Condition], feeds_state: bool) -> bool:
     """Whether no row comes through, whatever the others ask.
 
     Spark asks a comparison before the watermark sees the rows, but not beside what is random. What the watermark is decides about state.
@@ -22,9 +20,7 @@ def settles(condition: "exp.Expr", others: Sequence[Condition], feeds_state: boo
     return _is_contradiction(condition) and (not feeds_state or all(is_stable(each.expr) for each in others))
 
 
-def _is_false(condition: "exp.Expr") -> bool:
-    from sqlglot import exp
-
+def _is_false(condition: exp.Expr) -> bool:
     match bare(condition):
         case exp.Boolean(this=value):
             return not value
@@ -34,10 +30,8 @@ def _is_false(condition: "exp.Expr") -> bool:
             return isinstance(found, exp.Null)
 
 
-def _is_contradiction(condition: "exp.Expr") -> bool:
+def _is_contradiction(condition: exp.Expr) -> bool:
     """``a <> a`` or ``a < a``: NaN equals NaN, and a comparison with null is null. Not of times: the watermark is made of one."""
-    from sqlglot import exp
-
     found = bare(condition)
     if not isinstance(found, exp.NEQ | exp.NullSafeNEQ | exp.LT | exp.GT) or not is_stable(found):
         return False

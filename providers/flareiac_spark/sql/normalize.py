@@ -1,14 +1,13 @@
 """One spelling for expressions of one meaning."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.durations import spelled
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import is_stable
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 VARIABLE: Final = "variable"
 """In the meta of an identifier that stands for a lambda's variable: its place."""
@@ -45,10 +44,8 @@ Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
 
 
-def normalize(node: "exp.Expr", named: Namer) -> str:
+def normalize(node: exp.Expr, named: Namer) -> str:
     """Equal texts mean equal values. It is no SQL."""
-    from sqlglot import exp
-
     match node:
         case exp.Paren():
             return normalize(node.this, named)
@@ -100,10 +97,8 @@ def normalize(node: "exp.Expr", named: Namer) -> str:
             return f"{node.key}<{', '.join(parts)}>"
 
 
-def operands_of(node: "exp.Expr") -> "list[exp.Expr]":
+def operands_of(node: exp.Expr) -> list[exp.Expr]:
     """``a AND (b AND c)`` as a, b, c, and so is BETWEEN; of anything else itself."""
-    from sqlglot import exp
-
     inner = node
     while isinstance(inner, exp.Paren):
         inner = inner.this
@@ -123,16 +118,14 @@ def operands_of(node: "exp.Expr") -> "list[exp.Expr]":
     return found
 
 
-def _bounds(part: "exp.Expr") -> "list[exp.Expr]":
-    from sqlglot import exp
-
+def _bounds(part: exp.Expr) -> list[exp.Expr]:
     if not isinstance(part, exp.Between) or part.args.get("symmetric") or not is_stable(part):
         return [part]
     low, high = part.args["low"], part.args["high"]
     return [exp.GTE(this=part.this.copy(), expression=low.copy()), exp.LTE(this=part.this.copy(), expression=high.copy())]
 
 
-def _window(call: "exp.Anonymous", named: Namer) -> list[str]:
+def _window(call: exp.Anonymous, named: Namer) -> list[str]:
     """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say so."""
     days_count = call.name.lower() == "session_window"
     time, *durations = call.expressions
@@ -141,17 +134,15 @@ def _window(call: "exp.Anonymous", named: Namer) -> list[str]:
     return [normalize(time, named), *(texts[:1] if is_tumbling else texts)]
 
 
-def _arguments(call: "exp.Anonymous", named: Namer) -> list[str]:
+def _arguments(call: exp.Anonymous, named: Namer) -> list[str]:
     if call.name.lower() in WINDOWS and call.expressions:
         return _window(call, named)
     arguments = [normalize(argument, named) for argument in call.expressions]
     return ["*"] if call.name.lower() == "count" and arguments in (["star<>"], ["1"]) else arguments
 
 
-def _cases(case: "exp.Case", named: Namer) -> list[str]:
+def _cases(case: exp.Case, named: Namer) -> list[str]:
     """``CASE a WHEN b`` compares a with b, and ELSE NULL says nothing."""
-    from sqlglot import exp
-
     subject, default = case.args.get("this"), case.args.get("default")
     conditions = [
         exp.EQ(this=subject.copy(), expression=each.this.copy()) if subject is not None else each.this for each in case.args["ifs"]
@@ -166,8 +157,6 @@ def _cases(case: "exp.Case", named: Namer) -> list[str]:
 
 
 def _value(value: object, named: Namer) -> str:
-    from sqlglot import exp
-
     if isinstance(value, exp.Expr):
         return normalize(value, named)
     return f"[{', '.join(_value(item, named) for item in value)}]" if isinstance(value, list) else repr(value)

@@ -6,10 +6,8 @@ there. The lists are filled while a query is composed and cut down to what is re
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqlglot import exp
 
 Symbol = tuple[str, str]
 """Operator id and column name."""
@@ -20,7 +18,7 @@ class Item:
     """A named expression. ``given``: its name among the outputs where that is known."""
 
     name: str
-    expr: "exp.Expr"
+    expr: exp.Expr
     step: str
     given: str = ""
     place: tuple[int, str] = (0, "")
@@ -30,7 +28,7 @@ class Item:
 class Condition:
     """One operand of a filter's AND. ``moved``: written above the operator that it now stands below, as Spark's optimizer moves it."""
 
-    expr: "exp.Expr"
+    expr: exp.Expr
     step: str
     moved: bool = False
 
@@ -86,7 +84,7 @@ class Join:
     left: Block
     right: Block
     kind: str
-    keys: "list[tuple[exp.Expr, exp.Expr]]" = field(default_factory=list)
+    keys: list[tuple[exp.Expr, exp.Expr]] = field(default_factory=list)
     rest: list[Condition] = field(default_factory=list)
     kept: list[Item] = field(default_factory=list)
     unsure: list[Condition] = field(default_factory=list)
@@ -105,7 +103,7 @@ class Join:
 @dataclass(slots=True, kw_only=True, eq=False)
 class UnionColumn:
     name: str
-    exprs: "list[exp.Expr]"
+    exprs: list[exp.Expr]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -139,7 +137,7 @@ class Generate:
     step: str
     streams: bool
     input: Block
-    call: "exp.Expr"
+    call: exp.Expr
     outer: bool
 
 
@@ -149,7 +147,7 @@ class Limit:
     step: str
     streams: bool
     input: Block
-    count: "exp.Expr"
+    count: exp.Expr
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -158,7 +156,7 @@ class Sort:
     step: str
     streams: bool
     input: Block
-    keys: "list[exp.Expr]"
+    keys: list[exp.Expr]
 
 
 Operator = Scan | Aggregate | Dedup | Join | Union | Compute | Generate | Limit | Sort
@@ -171,7 +169,7 @@ class Output:
 
     name: str
     shown: str
-    expr: "exp.Expr"
+    expr: exp.Expr
     step: str
     without: frozenset[str] = frozenset()
 
@@ -245,9 +243,7 @@ def givers(operator: Operator) -> set[str]:
             return givers(operator.input.base)
 
 
-def symbols_in(expr: "exp.Expr") -> set[Symbol]:
-    from sqlglot import exp
-
+def symbols_in(expr: exp.Expr) -> set[Symbol]:
     return {(column.table, column.name) for column in expr.find_all(exp.Column)}
 
 

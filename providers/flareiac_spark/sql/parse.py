@@ -3,18 +3,18 @@
 import re
 from functools import cache, lru_cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-    from sqlglot.tokenizer_core import Token
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
 
 
 @lru_cache(maxsize=4096)
-def parsed(sql: str) -> "exp.Query | None":
+def parsed(sql: str) -> exp.Query | None:
     """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never change the tree."""
-    from sqlglot import exp
-
     try:
         trees = _dialect().parse(quoted_windows(sql))
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
@@ -26,8 +26,6 @@ def parsed(sql: str) -> "exp.Query | None":
 @cache
 def _dialect() -> Any:
     """Spark 4's SQL, in which ``a:b`` reads a path of a variant."""
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.parsers.spark import SparkParser
 
     class WithPaths(SparkParser):
         COLON_IS_VARIANT_EXTRACT = True
@@ -43,9 +41,6 @@ def quoted_windows(sql: str) -> str:
     with it, or a column of this name, is not read. What cannot be tokenized stays as it is."""
     if not re.search(r"\bwindow\b", sql, re.IGNORECASE):
         return sql
-    import sqlglot
-    from sqlglot.tokenizer_core import TokenType
-
     tokens = sqlglot.tokenize(sql, dialect="spark")
     names = [token for token, *after in zip_longest(tokens, tokens[1:], tokens[2:]) if token and not _defines_window(token, *after)]
     for token in reversed([token for token in names if token.token_type is TokenType.WINDOW]):
@@ -53,8 +48,6 @@ def quoted_windows(sql: str) -> str:
     return sql
 
 
-def _defines_window(_token: "Token", name: "Token | None", word: "Token | None") -> bool:
+def _defines_window(_token: Token, name: Token | None, word: Token | None) -> bool:
     """``WINDOW w AS (...)``, the clause."""
-    from sqlglot.tokenizer_core import TokenType
-
     return name is not None and word is not None and word.token_type is TokenType.ALIAS and name.token_type is not TokenType.L_PAREN

@@ -5,7 +5,8 @@ an outer join an inner one (measured on Spark 4.1's optimized plans). State is m
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.negation import bare, is_stable
 from flareiac_spark.sql.normalize import normalize, operands_of
@@ -26,25 +27,19 @@ from flareiac_spark.sql.operators import (
     symbols_in,
 )
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 _LEFT, _RIGHT = 0, 1
 _INNER_WITHOUT = {("left", _RIGHT): "inner", ("right", _LEFT): "inner", ("full", _LEFT): "left", ("full", _RIGHT): "right"}
 """What an outer join becomes when a filter drops the rows that have nulls on one side."""
 
 
-def split(condition: "exp.Expr") -> "list[exp.Expr]":
+def split(condition: exp.Expr) -> list[exp.Expr]:
     """The operands of an AND."""
-    from sqlglot import exp
-
     found = operands_of(condition)
     return [condition] if len(found) > 1 and isinstance(bare(condition), exp.Or) else found
 
 
-def substituted(expr: "exp.Expr", meaning: "Callable[[Symbol], exp.Expr | None]") -> "exp.Expr":
+def substituted(expr: exp.Expr, meaning: Callable[[Symbol], exp.Expr | None]) -> exp.Expr:
     """The expression with some columns replaced."""
-    from sqlglot import exp
 
     def replaced(node: exp.Expr) -> exp.Expr:
         found = meaning((node.table, node.name)) if isinstance(node, exp.Column) else None
@@ -129,8 +124,6 @@ def _into_side(join: Join, side: int, condition: Condition) -> None:
 
 def _compare_sides(join: Join, condition: Condition) -> None:
     """An equation between the sides is a key; anything else stays as condition."""
-    from sqlglot import exp
-
     equation = bare(condition.expr)
     if isinstance(equation, exp.EQ):
         left, right = _sides(join, equation.left), _sides(join, equation.right)
@@ -143,7 +136,7 @@ def _compare_sides(join: Join, condition: Condition) -> None:
     join.rest.append(condition)
 
 
-def _sides(join: Join, expr: "exp.Expr") -> set[int]:
+def _sides(join: Join, expr: exp.Expr) -> set[int]:
     if join.stateful:
         places = {(join.id, item.name): item.place[0] for item in join.kept}
         return {places[symbol] for symbol in symbols_in(expr) if symbol in places}
@@ -151,9 +144,8 @@ def _sides(join: Join, expr: "exp.Expr") -> set[int]:
     return {side for side, block in ((_LEFT, join.left), (_RIGHT, join.right)) if given & givers(block.base)}
 
 
-def _drops_nulls(join: Join, side: int, expr: "exp.Expr") -> bool | None:
+def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
     """Whether a row with nulls on one side cannot pass. None: it cannot be told."""
-    from sqlglot import exp
 
     def null_with_side(value: exp.Expr) -> bool:
         match value:
@@ -187,7 +179,7 @@ def _plainly(giver: str, name: str) -> str:
     return f"{giver}.{name}"
 
 
-def _moved(condition: Condition, expr: "exp.Expr") -> Condition:
+def _moved(condition: Condition, expr: exp.Expr) -> Condition:
     return Condition(expr=expr, step=condition.step, moved=True)
 
 

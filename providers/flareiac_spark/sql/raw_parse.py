@@ -7,12 +7,15 @@ sqlglot's own Spark reading has one node for several functions (``size`` and ``a
 import re
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import TokenType
 
 from flareiac_spark.sql.parse import quoted_windows
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _SYNTAX = {"CAST", "CEIL", "EXTRACT", "FLOOR", "OVERLAY", "POSITION", "SUBSTR", "SUBSTRING", "TRIM", "TRY_CAST"}
 """Calls with words between their arguments."""
@@ -20,10 +23,8 @@ _KEYWORDS: Final = frozenset({"select", "from", "where", "group by", "having", "
 
 
 @lru_cache(maxsize=4096)
-def raw_parse(sql: str) -> "exp.Query | None":
+def raw_parse(sql: str) -> exp.Query | None:
     """None: it cannot be read here. Never change the tree."""
-    from sqlglot import exp
-
     try:
         trees = _dialect().parse(_escapes_kept(quoted_windows(sql)))
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
@@ -36,11 +37,9 @@ def raw_parse(sql: str) -> "exp.Query | None":
     return found[0]
 
 
-def _is_misread(node: "exp.Expr") -> bool:
+def _is_misread(node: exp.Expr) -> bool:
     """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a = b < c`` and ``a = b IN (c)``,
     which Spark reads in another order. With brackets they are read alike."""
-    from sqlglot import exp
-
     bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
     equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)
     asking = (exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)
@@ -64,9 +63,6 @@ def words(sql: str) -> tuple[tuple[str, str], ...] | None:
 
     Names keep theirs: a struct's field, a map's key and a variant's path mind it.
     """
-    import sqlglot
-    from sqlglot.tokenizer_core import TokenType
-
     try:
         tokens = sqlglot.tokenize(sql, dialect="spark")
     except Exception:  # noqa: BLE001 - what the tokenizer does not know is no error of ours
@@ -83,9 +79,6 @@ def words(sql: str) -> tuple[tuple[str, str], ...] | None:
 
 @cache
 def _dialect() -> Any:
-    from sqlglot.dialects.spark import Spark
-    from sqlglot.parsers.spark import SparkParser
-
     class Verbatim(SparkParser):
         COLON_IS_VARIANT_EXTRACT = True
         FUNCTIONS = {}  # noqa: RUF012 - as the library declares it
@@ -105,9 +98,6 @@ def _escapes_kept(sql: str) -> str:
     reads in two ways, by its configuration."""
     if "\\" not in sql and not re.search(r"''|\"\"", sql):
         return sql
-    import sqlglot
-    from sqlglot.tokenizer_core import TokenType
-
     tokens = [token for token in sqlglot.tokenize(sql, dialect="spark") if token.token_type is TokenType.STRING]
     if any(left.end + 1 == right.start for left, right in pairwise(tokens)):
         raise ValueError("two texts without a space between them")

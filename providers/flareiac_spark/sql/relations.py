@@ -2,12 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
@@ -34,8 +32,6 @@ class RelationUses:
 
 def relation_uses(sql: str) -> RelationUses | None:
     """None: the SQL is not readable here."""
-    from sqlglot import exp
-
     tree = parsed(sql)
     if tree is None:
         return None
@@ -45,17 +41,15 @@ def relation_uses(sql: str) -> RelationUses | None:
     )
 
 
-def tables_of(tree: "exp.Expr") -> "Iterator[exp.Table]":
+def tables_of(tree: exp.Expr) -> Iterator[exp.Table]:
     """The table nodes that are no CTE of this query and no table function, in the tree's order."""
-    from sqlglot import exp
-
     ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table, bfs=False):
         if isinstance(table.this, exp.Identifier) and not (table.name.lower() in ctes and not table.db):
             yield table
 
 
-def name_of(table: "exp.Table") -> str:
+def name_of(table: exp.Table) -> str:
     """``lake.demo.t`` or ``clean``, as written."""
     return ".".join(part.name for part in table.parts)
 
@@ -77,16 +71,12 @@ def stars_over(steps: Sequence[str], relation: str) -> bool:
     return any(tree is None or _stars_over(tree, relation) for tree in map(parsed, steps))
 
 
-def _names(tree: "exp.Expr") -> set[str]:
+def _names(tree: exp.Expr) -> set[str]:
     """Every identifier inside expressions: more than the columns, never less."""
-    from sqlglot import exp
-
     return {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
 
 
-def _stars_over(tree: "exp.Expr", relation: str) -> bool:
-    from sqlglot import exp
-
+def _stars_over(tree: exp.Expr, relation: str) -> bool:
     for star in tree.find_all(exp.Star):
         if isinstance(star.parent, exp.Count):
             continue  # count(*) counts rows
@@ -100,8 +90,6 @@ def _stars_over(tree: "exp.Expr", relation: str) -> bool:
 
 def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple[str, ...] | None:
     """The names of the columns that a query gives, ``inputs`` being those of the relations it may read; None where that cannot be told."""
-    from sqlglot import exp
-
     tree = parsed(sql)
     if not isinstance(tree, exp.Select):
         return None
@@ -114,9 +102,7 @@ def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple
     return tuple(found)
 
 
-def _given_by(item: "exp.Expr", select: "exp.Select", inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
-    from sqlglot import exp
-
+def _given_by(item: exp.Expr, select: exp.Select, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
     match item:
         case exp.Star():
             return None if any(item.args.values()) else _columns_of_sources(select, None, inputs)
@@ -128,10 +114,8 @@ def _given_by(item: "exp.Expr", select: "exp.Select", inputs: Mapping[str, Seque
             return None
 
 
-def _columns_of_sources(select: "exp.Select", qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
+def _columns_of_sources(select: exp.Select, qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]) -> Sequence[str] | None:
     """What a star stands for: the columns of one source, or of all of them in order (unless a join merges some)."""
-    from sqlglot import exp
-
     first, joins = select.args.get("from_") or select.args.get("from"), select.args.get("joins") or []
     if first is None or select.args.get("laterals"):
         return None
@@ -168,10 +152,8 @@ def streams_in_order(steps: Mapping[str, str], source: str, streams: Collection[
     return tuple(found) if visit(source.lower(), ()) else None
 
 
-def _read_in_order(node: "exp.Expr", ctes: frozenset[str]) -> Iterator[str]:
+def _read_in_order(node: exp.Expr, ctes: frozenset[str]) -> Iterator[str]:
     """The relations of a node in lower case, as they stand in Spark's analyzed plan; ``ctes`` are names of its own."""
-    from sqlglot import exp
-
     parts = list(node.iter_expressions())
     for part in parts:
         for cte in part.expressions if isinstance(part, exp.With) else ():

@@ -1,7 +1,9 @@
 """An expression of one SELECT with every column resolved."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
 from flareiac_spark.sql.negation import bare, negated
@@ -9,9 +11,6 @@ from flareiac_spark.sql.normalize import VARIABLE
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.simplified import simplified
 from flareiac_spark.sql.value_types import cast_type
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 Aside = Callable[["exp.Expr", Scope], "exp.Expr"]
 """What stands for a query inside an expression."""
@@ -30,10 +29,8 @@ class Resolver:
         self._variables: list[dict[str, str]] = []
         """The variables of the lambdas around what is resolved: in lower case, and as declared."""
 
-    def resolve(self, node: "exp.Expr") -> "exp.Expr":
+    def resolve(self, node: exp.Expr) -> exp.Expr:
         """A tree of its own. Raises ``CannotTell``."""
-        from sqlglot import exp
-
         match node:
             case exp.Column(this=exp.Star()):
                 raise CannotTell("a star inside an expression")
@@ -71,7 +68,7 @@ class Resolver:
             case _:
                 return simplified(self._rebuilt(node))
 
-    def _rebuilt(self, node: "exp.Expr") -> "exp.Expr":
+    def _rebuilt(self, node: exp.Expr) -> exp.Expr:
         arguments: dict[str, Any] = {}
         for name, value in node.args.items():
             if isinstance(value, list):
@@ -80,16 +77,14 @@ class Resolver:
                 arguments[name] = self._single(value)
         return type(node)(**arguments)
 
-    def _listed(self, item: Any, parent: "exp.Expr") -> list[Any]:
-        from sqlglot import exp
-
+    def _listed(self, item: Any, parent: exp.Expr) -> list[Any]:
         if not _is_star(item):
             return [self._single(item)]
         if isinstance(parent, exp.Anonymous) and parent.name.lower() == "count" and isinstance(item, exp.Star):
             return [item.copy()]
         return [each.value("*") for each in self._stars(item)]
 
-    def _stars(self, star: "exp.Expr") -> list[Given]:
+    def _stars(self, star: exp.Expr) -> list[Given]:
         found = self._scope.starred(star)
         if any(each.open and each.without for each in found):
             raise CannotTell("a star with exceptions inside an expression")
@@ -97,11 +92,9 @@ class Resolver:
 
     # Names
 
-    def _named(self, call: "exp.Expr") -> "list[exp.Expr]":
+    def _named(self, call: exp.Expr) -> list[exp.Expr]:
         """The arguments of what makes a struct, each with the name that its field gets: columns are put into each other, and what a field
         is called must not get lost with the name of the column that it was made of."""
-        from sqlglot import exp
-
         if isinstance(call, exp.Anonymous) and call.name.lower() == "named_struct":
             return self._spelled_out(call)
         found: list[exp.Expr] = []
@@ -112,9 +105,7 @@ class Resolver:
                 found.append(self._field(item))
         return found
 
-    def _field(self, item: "exp.Expr") -> "exp.Expr":
-        from sqlglot import exp
-
+    def _field(self, item: exp.Expr) -> exp.Expr:
         item = bare(item)
         match item:
             case exp.Alias():
@@ -130,16 +121,14 @@ class Resolver:
             case _:
                 return self.resolve(item)
 
-    def _spelled_out(self, call: "exp.Anonymous") -> "list[exp.Expr]":
+    def _spelled_out(self, call: exp.Anonymous) -> list[exp.Expr]:
         """``named_struct('a', x)`` is ``struct(x AS a)``."""
         names, values = call.expressions[::2], call.expressions[1::2]
         if len(names) != len(values) or any(_is_star(each) or not each.is_string for each in names) or any(map(_is_star, values)):
             raise CannotTell("the names of a struct's fields are not read here")
         return [_called(self.resolve(value), name.name) for name, value in zip(names, values, strict=True)]
 
-    def _lambda(self, node: "exp.Lambda") -> "exp.Expr":
-        from sqlglot import exp
-
+    def _lambda(self, node: exp.Lambda) -> exp.Expr:
         names = {each.name.lower(): each.name for each in node.expressions}
         self._variables.append(names)
         try:
@@ -149,10 +138,8 @@ class Resolver:
             self._variables.pop()
         return exp.Lambda(this=body, expressions=declared)
 
-    def _variable(self, parts: list[str]) -> "exp.Expr | None":
+    def _variable(self, parts: list[str]) -> exp.Expr | None:
         """A lambda's variable, known by its place and not by its name, and fields of it; None where the name is not one."""
-        from sqlglot import exp
-
         for depth in range(len(self._variables) - 1, -1, -1):
             names = list(self._variables[depth])
             if parts[0].lower() in names:
@@ -162,16 +149,14 @@ class Resolver:
         return None
 
     def _single(self, value: Any) -> Any:
-        from sqlglot import exp
-
         return self.resolve(value) if isinstance(value, exp.Expr) else value
 
-    def _column(self, column: "exp.Column") -> "exp.Expr":
+    def _column(self, column: exp.Column) -> exp.Expr:
         if (variable := self._variable([part.name for part in column.parts])) is not None:
             return variable
         return self._of_relations([part.name for part in column.parts])
 
-    def _of_relations(self, written: list[str]) -> "exp.Expr":
+    def _of_relations(self, written: list[str]) -> exp.Expr:
         parts = [part.lower() for part in written]
         if parts[0] in self.forbidden and not self._qualifies(parts):
             raise CannotTell(f"whether {parts[0]} is a column or an output is not known")
@@ -189,10 +174,8 @@ class Resolver:
     def _qualifies(self, parts: list[str]) -> bool:
         return len(parts) > 1 and any(source.answers(parts[:1]) for source in self._scope.sources)
 
-    def _of_earlier(self, parts: list[str], defined: "exp.Expr") -> "exp.Expr":
+    def _of_earlier(self, parts: list[str], defined: exp.Expr) -> exp.Expr:
         """Where a relation could give the name too, only Spark knows which is meant, unless the definition itself reads that column."""
-        from sqlglot import exp
-
         if self._scope.maybe(parts[0].lower()):
             found = self._scope.find(parts)
             if found is not None and any(column == found.find(exp.Column) for column in defined.find_all(exp.Column)):
@@ -200,17 +183,13 @@ class Resolver:
             raise CannotTell(f"whether {parts[0]} is a column or the one defined beside it is not known")
         return fields_of(defined.copy(), parts[1:])
 
-    def _window(self, parts: list[str]) -> "exp.Expr | None":
-        from sqlglot import exp
-
+    def _window(self, parts: list[str]) -> exp.Expr | None:
         calls = [call for call in self.windows if isinstance(call, exp.Anonymous) and call.name.lower() == parts[0]]
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
-def shown_name(item: "exp.Expr") -> str:
+def shown_name(item: exp.Expr) -> str:
     """The name that an item of SELECT gives its column; "" where Spark makes one up."""
-    from sqlglot import exp
-
     match item:
         case exp.Alias() | exp.Column():
             return str(item.alias_or_name)
@@ -227,22 +206,16 @@ def shown_name(item: "exp.Expr") -> str:
 
 
 def _is_star(item: Any) -> bool:
-    from sqlglot import exp
-
     return isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
 
 
-def _called(value: "exp.Expr", name: str) -> "exp.Expr":
+def _called(value: exp.Expr, name: str) -> exp.Expr:
     """What has no name of its own is called by its place."""
-    from sqlglot import exp
-
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)) if name else value
 
 
-def _needed(cast: "exp.Expr") -> "exp.Expr":
+def _needed(cast: exp.Expr) -> exp.Expr:
     """A cast to the type that a column has says nothing. Which type TIMESTAMP is the session decides, so that it is left alone."""
-    from sqlglot import exp
-
     value = bare(cast.this)
     if not isinstance(value, exp.Column):
         return cast
@@ -257,14 +230,12 @@ def _made_up(given: Given) -> str:
     return given.shown
 
 
-def _declared(variable: "exp.Expr", written: str) -> str:
+def _declared(variable: exp.Expr, written: str) -> str:
     """Which of two spellings a field is called by is Spark's secret: both count."""
     return variable.name if variable.name == written else f"{variable.name} {written}"
 
 
-def _root(dot: "exp.Expr") -> "exp.Expr":
-    from sqlglot import exp
-
+def _root(dot: exp.Expr) -> exp.Expr:
     while isinstance(dot, exp.Dot):
         dot = dot.this
     return dot

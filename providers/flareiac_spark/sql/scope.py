@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 TYPE: Final = "type"
 """In the meta of a column that is read as it is: its type."""
@@ -32,7 +31,7 @@ class Given:
 
     name: str
     shown: str
-    expr: "exp.Expr"
+    expr: exp.Expr
     step: str
     place: tuple[int, str]
     open: bool = False
@@ -43,10 +42,8 @@ class Given:
     def passed(self, step: Through) -> "Given":
         return replace(self, through=(*self.through, step))
 
-    def value(self, name: str) -> "exp.Expr":
+    def value(self, name: str) -> exp.Expr:
         """The expression of one column, ``name`` counting for an open one only."""
-        from sqlglot import exp
-
         found = self.expr.copy()
         if self.open and name != "*":
             found.set("this", exp.to_identifier(name, quoted=True))
@@ -66,7 +63,7 @@ class Source:
     def answers(self, qualifier: Sequence[str]) -> bool:
         return bool(qualifier) and tuple(qualifier) == self.names[-len(qualifier) :]
 
-    def find(self, name: str) -> "exp.Expr | None":
+    def find(self, name: str) -> exp.Expr | None:
         certain = [each for each in self.given if not each.open and each.name == name]
         if len(certain) > 1:
             raise CannotTell(f"{name} is the name of two columns")
@@ -88,11 +85,11 @@ class Scope:
     """``merged``: the columns of USING, which stand for both sides; ``shown``: their names as Spark shows them."""
 
     sources: list[Source]
-    merged: "dict[str, exp.Expr]" = field(default_factory=dict)
+    merged: dict[str, exp.Expr] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     outer: "Scope | None" = None
 
-    def find(self, parts: Sequence[str]) -> "exp.Expr | None":
+    def find(self, parts: Sequence[str]) -> exp.Expr | None:
         """The meaning of ``a.b.c`` as written; what stands behind the column is read as fields of it, in the case in which it is written,
         since the keys of a map and the paths of a variant mind it."""
         lower = [part.lower() for part in parts]
@@ -109,10 +106,8 @@ class Scope:
             return fields_of(found, parts[1:])
         return self.outer.find(parts) if self.outer else None
 
-    def starred(self, star: "exp.Expr") -> list[Given]:
+    def starred(self, star: exp.Expr) -> list[Given]:
         """What ``*``, ``t.*`` and ``* EXCEPT (a)`` stand for, in order."""
-        from sqlglot import exp
-
         inner = star if isinstance(star, exp.Star) else star.this
         if any(value for name, value in inner.args.items() if name != "except_"):
             raise CannotTell("a star that renames is not read here")
@@ -145,7 +140,7 @@ class Scope:
     def _moved(self) -> bool:
         return any(each.moved for source in self.sources for each in source.given)
 
-    def _unqualified(self, name: str) -> "exp.Expr | None":
+    def _unqualified(self, name: str) -> exp.Expr | None:
         if name in self.merged:
             return self.merged[name].copy()
         known = [source for source in self.sources if source.knows(name)]
@@ -155,10 +150,8 @@ class Scope:
         return candidates[0].find(name) if candidates else None
 
 
-def fields_of(column: "exp.Expr", names: Sequence[str]) -> "exp.Expr":
+def fields_of(column: exp.Expr, names: Sequence[str]) -> exp.Expr:
     """``column.a.b``."""
-    from sqlglot import exp
-
     found = column
     for name in names:
         value = _field_of(found, name)
@@ -166,34 +159,28 @@ def fields_of(column: "exp.Expr", names: Sequence[str]) -> "exp.Expr":
     return found
 
 
-def _field_of(made: "exp.Expr", name: str) -> "exp.Expr | None":
+def _field_of(made: exp.Expr, name: str) -> exp.Expr | None:
     """The value of a field, of a struct that is made right there."""
-    from sqlglot import exp
-
     if not isinstance(made, exp.Anonymous) or made.name.lower() != "struct":
         return None
     fields = [field.this for field in made.expressions if isinstance(field, exp.Alias) and field.alias.lower() == name.lower()]
     return fields[0] if len(fields) == 1 and all(isinstance(field, exp.Alias) for field in made.expressions) else None
 
 
-def _field_name(base: "exp.Expr", name: str) -> str:
+def _field_name(base: exp.Expr, name: str) -> str:
     return name.lower() if is_struct(base) or _takes_struct(base) else name
 
 
-def _takes_struct(expr: "exp.Expr") -> bool:
+def _takes_struct(expr: exp.Expr) -> bool:
     """One of several structs, as an aggregate takes it."""
-    from sqlglot import exp
-
     if not isinstance(expr, exp.Anonymous) or expr.name.lower() not in _TAKES_ONE or not expr.expressions:
         return False
     taken = expr.expressions[0]
     return isinstance(taken, exp.Anonymous) and taken.name.lower() == "struct"
 
 
-def is_struct(expr: "exp.Expr") -> bool:
+def is_struct(expr: exp.Expr) -> bool:
     """Whether it is known to hold structs alone, to their depth: the case of a field's name says nothing then."""
-    from sqlglot import exp
-
     if isinstance(expr, exp.Anonymous):
         return expr.name.lower() in WINDOWS
     while isinstance(expr, exp.Dot):

@@ -4,25 +4,22 @@ Spark's optimizer simplifies only after it has told apart what is grouped by: tw
 state. So a simplified expression remembers what it was (``origins``), and who takes equal expressions for one compares that too.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import bare, is_stable
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.scope import TYPE
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 _WAS: Final = "was"
 _ARRAYS_OF_ARRAYS: Final = frozenset({"array_distinct", "array_sort", "filter", "reverse", "transform"})
 """Functions that make an array of their first argument, null only where that is null."""
 
 
-def simplified(expr: "exp.Expr") -> "exp.Expr":
+def simplified(expr: exp.Expr) -> exp.Expr:
     """Of an expression whose parts are resolved and simplified."""
-    from sqlglot import exp
-
     match expr:
         case exp.If() | exp.Case():
             found = _only_value(expr)
@@ -38,15 +35,13 @@ def simplified(expr: "exp.Expr") -> "exp.Expr":
     return found
 
 
-def origins(expr: "exp.Expr") -> list[str]:
+def origins(expr: exp.Expr) -> list[str]:
     """What the simplified parts of an expression were."""
     return [node.meta[_WAS] for node in expr.walk() if _WAS in node.meta]
 
 
-def _only_value(choice: "exp.Expr") -> "exp.Expr | None":
+def _only_value(choice: exp.Expr) -> exp.Expr | None:
     """The value that every branch gives: the conditions are not asked then."""
-    from sqlglot import exp
-
     last = choice.args.get("default" if isinstance(choice, exp.Case) else "false")
     values = [each.args["true"] for each in choice.args["ifs"]] if isinstance(choice, exp.Case) else [choice.args["true"]]
     if last is None or not is_stable(choice) or _may_have_watermark(bare(last)):
@@ -55,10 +50,8 @@ def _only_value(choice: "exp.Expr") -> "exp.Expr | None":
     return bare(last).copy() if all(normalize(value, _plainly) == text for value in values) else None
 
 
-def _may_have_watermark(value: "exp.Expr") -> bool:
+def _may_have_watermark(value: exp.Expr) -> bool:
     """A time that is chosen by a condition has no watermark, though the column has one."""
-    from sqlglot import exp
-
     match value:
         case exp.Column():
             kind = str(value.meta.get(TYPE, ""))
@@ -71,10 +64,8 @@ def _may_have_watermark(value: "exp.Expr") -> bool:
             return True
 
 
-def _is_array(expr: "exp.Expr") -> bool:
+def _is_array(expr: exp.Expr) -> bool:
     """Whether it surely is an array and never null."""
-    from sqlglot import exp
-
     match bare(expr):
         case exp.Anonymous() as call if call.name.lower() == "array":
             return True

@@ -4,14 +4,13 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.functions import AGGREGATES
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of, tables_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _MAY_HOLD_STATE: Final = re.compile(
     r"\b(group\s+by|distinct|join|count|sum|avg|min|max|window|union|except|intersect|limit|having)\b", re.IGNORECASE
@@ -55,8 +54,6 @@ def stateful_steps(steps: Mapping[str, str], streams: Collection[str]) -> tuple[
 
 def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
     """The kinds of state that a query holds, once each."""
-    from sqlglot import exp
-
     tree = parsed(sql)
     if tree is None:
         return (Stateful.UNKNOWN,) if _MAY_HOLD_STATE.search(sql) else ()
@@ -71,9 +68,7 @@ def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
     return tuple(found)
 
 
-def _select_state(select: "exp.Select", streams: set[str] | None) -> list[Stateful]:
-    from sqlglot import exp
-
+def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful]:
     found: list[Stateful] = []
     sources = _sources(select)
     streaming = [source for source in sources if _reads(source, streams)]
@@ -90,23 +85,19 @@ def _select_state(select: "exp.Select", streams: set[str] | None) -> list[Statef
     return found
 
 
-def _sources(select: "exp.Select") -> "list[exp.Expr]":
+def _sources(select: exp.Select) -> list[exp.Expr]:
     source = select.args.get("from_") or select.args.get("from")
     return [source.this] * (source is not None) + [join.this for join in select.args.get("joins") or ()] if source else []
 
 
-def _reads(node: "exp.Expr", streams: set[str] | None) -> bool:
-    from sqlglot import exp
-
+def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
     if streams is None:
         return True
     return any(table.name.lower() in streams for table in node.find_all(exp.Table))
 
 
-def _aggregates(item: "exp.Expr | None") -> bool:
+def _aggregates(item: exp.Expr | None) -> bool:
     """Whether an expression holds an aggregate of this select (not one inside OVER, nor one of a subquery)."""
-    from sqlglot import exp
-
     if item is None:
         return False
     for node in item.find_all(exp.AggFunc, exp.Anonymous):
@@ -120,10 +111,8 @@ def _aggregates(item: "exp.Expr | None") -> bool:
     return False
 
 
-def _streaming_ctes(tree: "exp.Expr", streams: set[str]) -> set[str]:
+def _streaming_ctes(tree: exp.Expr, streams: set[str]) -> set[str]:
     """CTEs that read a stream, directly or through an earlier one."""
-    from sqlglot import exp
-
     found: set[str] = set()
     for cte in tree.find_all(exp.CTE, bfs=False):
         if _reads(cte.this, streams | found):

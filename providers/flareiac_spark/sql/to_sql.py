@@ -1,24 +1,21 @@
 """An expression of a composed query as short SQL for people."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.operators import Aggregate, Composed, Compute, Generate, Join, Union
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _LONGEST: Final = 160
 
 
-def to_sql(expr: "exp.Expr", composed: Composed) -> str:
+def to_sql(expr: exp.Expr, composed: Composed) -> str:
     """One line, cut at 160 characters."""
     text = " ".join(_readable(expr, composed).sql(dialect="spark", comments=False, normalize_functions="lower").split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _readable(expr: "exp.Expr", composed: Composed) -> "exp.Expr":
-    from sqlglot import exp
-
+def _readable(expr: exp.Expr, composed: Composed) -> exp.Expr:
     def plain(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column):
             return _column(node, composed)
@@ -33,9 +30,7 @@ def _readable(expr: "exp.Expr", composed: Composed) -> "exp.Expr":
     return expr.copy().transform(plain, copy=False)
 
 
-def _column(column: "exp.Column", composed: Composed) -> "exp.Expr":
-    from sqlglot import exp
-
+def _column(column: exp.Column, composed: Composed) -> exp.Expr:
     operator = composed.operators.get(column.table)
     meaning: exp.Expr | None = None
     match operator:

@@ -8,13 +8,12 @@ known, no alias, no parameter, no column that Spark adds by itself, no column of
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _SPARKS_OWN: Final = re.compile(
     r"_.*|current_.*|local.*|session_.*|.*user|now|all|default|window|grouping.*|spark_grouping_id|value|col\d*|key|pos"
@@ -34,8 +33,6 @@ class UnknownColumn:
 
 def unknown_columns(sql: str, known: Mapping[str, Sequence[str] | None]) -> tuple[UnknownColumn, ...]:
     """Names that no relation has that is read where they stand. ``known``: the columns of inputs and earlier steps, None where unknown."""
-    from sqlglot import exp
-
     tree = parsed(sql)
     if tree is None:
         return ()
@@ -47,10 +44,8 @@ def unknown_columns(sql: str, known: Mapping[str, Sequence[str] | None]) -> tupl
     return tuple(found)
 
 
-def _stands_alone(select: "exp.Select") -> bool:
+def _stands_alone(select: exp.Select) -> bool:
     """Whether no name in it may be a column of a query around it, or of something made in its FROM."""
-    from sqlglot import exp
-
     at: exp.Expr | None = select
     while at is not None:
         around = at.parent
@@ -64,9 +59,7 @@ def _stands_alone(select: "exp.Select") -> bool:
     return not select.args.get("laterals") and not any(select.args.get(name) for name in ("match", "pivots", "kind"))
 
 
-def _unknown_in(select: "exp.Select", known: Mapping[str, Sequence[str] | None]) -> Iterator[UnknownColumn]:
-    from sqlglot import exp
-
+def _unknown_in(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> Iterator[UnknownColumn]:
     sources = _sources(select, known)
     if sources is None:
         return
@@ -87,10 +80,8 @@ def _unknown_in(select: "exp.Select", known: Mapping[str, Sequence[str] | None])
             yield UnknownColumn(name=f"{first}.{name}" if own is not everything else name, among=tuple(own))
 
 
-def _sources(select: "exp.Select", known: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None] | None:
+def _sources(select: exp.Select, known: Mapping[str, Sequence[str] | None]) -> dict[str, Sequence[str] | None] | None:
     """The columns of what it reads, by the name that they are qualified with; None where it reads nothing, or a thing without a name."""
-    from sqlglot import exp
-
     first = select.args.get("from_") or select.args.get("from")
     if first is None:
         return None
@@ -108,19 +99,15 @@ def _sources(select: "exp.Select", known: Mapping[str, Sequence[str] | None]) ->
     return found
 
 
-def _declared(select: "exp.Select") -> set[str]:
+def _declared(select: exp.Select) -> set[str]:
     """Names that the query gives by itself, anywhere in it: aliases, parameters of lambdas, windows."""
-    from sqlglot import exp
-
     found = {item.alias.lower() for item in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if item.alias}
     found |= {each.name.lower() for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions}
     return found | {each.name.lower() for item in select.find_all(exp.TableAlias) for each in item.args.get("columns") or ()}
 
 
-def _is_a_name(column: "exp.Column") -> bool:
+def _is_a_name(column: exp.Column) -> bool:
     """Whether it is a column of a source, and no star, hint, unit of time, name of an argument or path into a value."""
-    from sqlglot import exp
-
     if isinstance(column.parts[-1], exp.Star) or any("." in part.name for part in column.parts):
         return False
     if column.find_ancestor(exp.Hint, exp.Star, exp.Interval, exp.JSONPath, exp.Lateral, exp.Pivot) is not None:

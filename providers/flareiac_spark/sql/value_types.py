@@ -4,10 +4,9 @@ and short.
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from sqlglot import exp
 
 ColumnType = Callable[[str, str], str | None]
 """The type of a column, given its operator's id and its name."""
@@ -50,10 +49,8 @@ _SAME_VALUE: Final = {
 """These keep one value of their argument's type; the latter also whether there was one."""
 
 
-def type_of(expr: "exp.Expr", column: ColumnType) -> str | None:
+def type_of(expr: exp.Expr, column: ColumnType) -> str | None:
     """None: it cannot be told here."""
-    from sqlglot import exp
-
     match expr:
         case exp.Column():
             return column(expr.table, expr.name)
@@ -78,10 +75,8 @@ def type_of(expr: "exp.Expr", column: ColumnType) -> str | None:
             return None
 
 
-def buffer_of(call: "exp.Expr", column: ColumnType) -> Buffer | None:
+def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
     """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot be told here."""
-    from sqlglot import exp
-
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
     if not isinstance(call, exp.Anonymous) or any(isinstance(each, exp.Distinct) for each in call.expressions):
@@ -133,7 +128,7 @@ def _numeric_buffer(name: str, found: str | None) -> Buffer | None:
             return None
 
 
-def _call(call: "exp.Anonymous", column: ColumnType) -> str | None:
+def _call(call: exp.Anonymous, column: ColumnType) -> str | None:
     name = call.name.lower()
     for names, result in ((_TEXTS, "string"), (_NUMBERS, "int"), (_DATES, "date"), (_TIMES, "timestamptz")):
         if name in names:
