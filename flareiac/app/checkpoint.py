@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
-from flareiac.app.recorded import recorded, references_of
+from flareiac.app.recorded import recorded
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Collecting, Explaining, Inspecting
 from flareiac.sdk.results import Recorded
@@ -41,7 +42,7 @@ def show(bench: Bench, address: str) -> Explained:
         holder = snapshot.resources[name]
         asked = bench.driver(holder.provider, holder.type)
         if isinstance(asked, Inspecting):
-            holders[name] = asked.inspect(name, holder.recorded(), references_of(snapshot, holder))
+            holders[name] = asked.inspect(name, holder.recorded(), recorded_references(snapshot, holder))
     return Explained(address=address, inside=driver.explain(address, record.recorded()), holders=holders)
 
 

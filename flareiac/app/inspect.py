@@ -1,10 +1,11 @@
 """The use cases of ``status`` and ``logs``: what the recorded resources that run are doing. Reads only."""
 
 from flareiac.app.bench import Bench
-from flareiac.app.recorded import recorded, references_of
+from flareiac.app.recorded import recorded
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Inspecting
 
@@ -15,7 +16,7 @@ def status(bench: Bench, snapshot: Snapshot) -> list[Attributes]:
     for address, record in sorted(snapshot.resources.items()):
         driver = bench.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
-            rows.append({"address": address, **driver.inspect(address, record.recorded(), references_of(snapshot, record))})
+            rows.append({"address": address, **driver.inspect(address, record.recorded(), recorded_references(snapshot, record))})
     return rows
 
 
@@ -25,4 +26,4 @@ def row(bench: Bench, snapshot: Snapshot, address: str) -> Attributes:
     driver = bench.driver(record.provider, record.type)
     if not isinstance(driver, Inspecting):
         raise Failure(error(codes.DOES_NOT_RUN, f"{address} is not a job. Only jobs have a status and a log."))
-    return driver.inspect(address, record.recorded(), references_of(snapshot, record))
+    return driver.inspect(address, record.recorded(), recorded_references(snapshot, record))

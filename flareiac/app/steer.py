@@ -8,13 +8,14 @@ from dataclasses import replace
 from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
 from flareiac.app.plan import questions, streamed_from
-from flareiac.app.recorded import recorded, references_of
+from flareiac.app.recorded import recorded
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.events import Event
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
@@ -67,7 +68,7 @@ def _steered(
         planned=record.attributes,
         recorded=record.recorded(),
         payload=None,
-        references=references_of(snapshot, record),
+        references=recorded_references(snapshot, record),
         cancel=cancel,
         progress=progress,
     )

@@ -6,9 +6,9 @@ from concurrent.futures import TimeoutError as FutureTimeout
 
 from flareiac.app.bench import Bench
 from flareiac.app.known_figures import known_figures
-from flareiac.app.recorded import references_of
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.observe import TIMEOUT, breakdown, silence
 from flareiac.sdk.capabilities import Surveying, SurveyRequest
@@ -24,7 +24,7 @@ def surveys(bench: Bench, snapshot: Snapshot) -> dict[str, Attributes]:
             request = SurveyRequest(
                 address=address,
                 recorded=record.recorded(),
-                references=references_of(snapshot, record),
+                references=recorded_references(snapshot, record),
                 known=known.get(address, {}),
                 runs=record.upkeep,
             )

@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
-from flareiac.app.recorded import recorded, references_of
+from flareiac.app.recorded import recorded
 from flareiac.applying.recording import Loaded, Recording
 from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.claims import recorded_claims
 from flareiac.sdk.capabilities import Inspecting, Restoring
@@ -33,7 +34,7 @@ def snapshots(bench: Bench, address: str) -> Sequence[Attributes]:
     snapshot = bench.load_state().snapshot
     record = recorded(snapshot, address)
     return _restoring(bench.driver(record.provider, record.type), address).history(
-        address, record.recorded(), references_of(snapshot, record)
+        address, record.recorded(), recorded_references(snapshot, record)
     )
 
 
@@ -68,7 +69,7 @@ def rollback(
             planned=record.attributes,
             recorded=record.recorded(),
             payload={"to": to, "known": list(_known(loaded.snapshot, address))},
-            references=references_of(loaded.snapshot, record),
+            references=recorded_references(loaded.snapshot, record),
             cancel=threading.Event(),
             progress=progress,
         )
@@ -95,7 +96,7 @@ def _users(bench: Bench, snapshot: Snapshot, address: str) -> Iterator[tuple[str
     for relation in (Relation.STREAMS_FROM, Relation.WRITES):
         for holder, record in snapshot.resources.items():
             if record.type in types:
-                claims = recorded_claims(holder, record, types, references_of(snapshot, record))
+                claims = recorded_claims(holder, record, types, recorded_references(snapshot, record))
                 yield from ((holder, relation) for claim in claims if claim.subject == address and claim.relation is relation)
 
 
@@ -105,7 +106,7 @@ def _refuse_running(bench: Bench, snapshot: Snapshot, address: str, users: Mappi
         record = snapshot.resources[holder]
         driver = bench.driver(record.provider, record.type)
         if isinstance(driver, Inspecting):
-            phase = driver.inspect(holder, record.recorded(), references_of(snapshot, record))["phase"]
+            phase = driver.inspect(holder, record.recorded(), recorded_references(snapshot, record))["phase"]
             if phase not in _RESTING:
                 found.append(_running(address, holder, relation, phase))
     if found:

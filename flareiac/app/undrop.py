@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
-from flareiac.app.recorded import references_of
 from flareiac.applying.recording import Loaded, Recording, encode_state
 from flareiac.applying.requests import stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
+from flareiac.model.references import recorded_references
 from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
 from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.references import Resolved
@@ -38,7 +38,7 @@ def undrop(
         record = _chosen(bench, loaded.snapshot, wanted)
         driver = _reviving(bench, record)
         address = record.address
-        then = references_of(loaded.snapshot, record)
+        then = recorded_references(loaded.snapshot, record)
         request = ApplyRequest(
             key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/undrop/{address}",
             address=address,
@@ -110,7 +110,7 @@ def _reviving(bench: Bench, record: ResourceRecord) -> Reviving:
 
 
 def _is_gone(bench: Bench, snapshot: Snapshot, record: ResourceRecord) -> bool:
-    asked = ReadRequest(address=record.address, desired=None, recorded=record.recorded(), references=references_of(snapshot, record))
+    asked = ReadRequest(address=record.address, desired=None, recorded=record.recorded(), references=recorded_references(snapshot, record))
     match bench.driver(record.provider, record.type).read(asked):
         case Unreadable(diagnostic=diagnostic):
             raise Failure(diagnostic)

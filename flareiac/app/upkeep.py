@@ -9,19 +9,18 @@ from dataclasses import replace
 
 from flareiac.app.bench import Bench
 from flareiac.applying.maintain import Asked
-from flareiac.applying.requests import references_of
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import block_type
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import references
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.model.plan import PlannedResource
+from flareiac.model.references import planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.planning import duties as dues
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.measure import Measurement
 from flareiac.planning.neighbours import occupied
 from flareiac.sdk.maintenance import Duty, MeasureRequest
-from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Observation, Present, Unreadable
@@ -90,15 +89,8 @@ class Deciding:
 
 def _references(asked: Asked, record: ResourceRecord) -> References:
     """What a recorded resource refers to, as the plan knows it, else as it was recorded."""
-    found = {each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in record.resolved.items()}
-    holder = replace(asked.resource, dependencies=record.dependencies, resolved={}, recorded=record.attributes)
-    holder = replace(holder, proposal=replace(holder.proposal, planned=None))
-
-    def identity(address: str) -> Attributes:
-        known = asked.snapshot.resources.get(address)
-        return known.identity if known else {}
-
-    return {**found, **references_of(asked.plan, holder, identity)}
+    start = (*record.dependencies, *references(record.attributes))
+    return {**recorded_connections(record), **planned_references(asked.plan, start, asked.snapshot.identity)}
 
 
 def _question(record: ResourceRecord, references: References, itself: bool) -> Question:

@@ -12,8 +12,6 @@ from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.settle import settle
 from flareiac.applying.staleness import Moved, moved
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import block_type
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
@@ -21,6 +19,7 @@ from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
+from flareiac.model.references import recorded_connections
 from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.capabilities import Preflighting
@@ -208,8 +207,7 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
     """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be done."""
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
-    identities = _identities(snapshot)
-    streamed = _streamed(plan, ports.types, identities)
+    streamed = _streamed(plan, ports.types, snapshot)
     questions: list[Question] = []
     for resource in _touched(plan):
         record = snapshot.resources.get(resource.address)
@@ -217,7 +215,7 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
             address=resource.address,
             desired=resource.desired,
             recorded=record.recorded() if record else None,
-            references=references_of(plan, resource, identities),
+            references=references_of(plan, resource, snapshot.identity),
             import_id=resource.import_id,
             history=resource.address in streamed,
         )
@@ -231,29 +229,30 @@ def _stale(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
             return answer.diagnostic
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
-        found = references_of(plan, resource, identities)
+        found = references_of(plan, resource, snapshot.identity)
         return {address: replace(item, history=history_of(fresh.get(address)) or item.history) for address, item in found.items()}
 
     return moved(plan, snapshot, fresh, ports.types, ports.project, references, done)
 
 
-def _streamed(plan: Plan, types: Mapping[str, ResourceType], identities: Callable[[str], Attributes]) -> set[str]:
+def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:
     """What the resources that the plan touches will read as streams: whether they still can is looked at again."""
     found: set[str] = set()
     for resource in _touched(plan):
         planned = resource.proposal.planned
         if planned is not None:
-            claims = types[resource.type].claims(resource.address, planned, references_of(plan, resource, identities))
+            claims = types[resource.type].claims(resource.address, planned, references_of(plan, resource, snapshot.identity))
             found.update(claim.subject for claim in claims if claim.relation is Relation.STREAMS_FROM)
     return found
 
 
 def _of_streamed(record: ResourceRecord) -> Question:
-    references = {
-        each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in record.resolved.items()
-    }
     request = ReadRequest(
-        address=record.address, desired=record.attributes, recorded=record.recorded(), references=references, history=True
+        address=record.address,
+        desired=record.attributes,
+        recorded=record.recorded(),
+        references=recorded_connections(record),
+        history=True,
     )
     return Question(provider=record.provider, type=record.type, request=request)
 
@@ -261,14 +260,6 @@ def _of_streamed(record: ResourceRecord) -> Question:
 def _touched(plan: Plan) -> list[PlannedResource]:
     touched = {operation.address for operation in plan.operations}
     return [item for item in plan.resources if item.address in touched]
-
-
-def _identities(snapshot: Snapshot) -> Callable[[str], Attributes]:
-    def identity(address: str) -> Attributes:
-        record = snapshot.resources.get(address)
-        return record.identity if record else {}
-
-    return identity
 
 
 def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> tuple[Diagnostic, ...]:
@@ -282,7 +273,7 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
             continue
         resource = resources[operation.address]
         request = request_for(
-            plan, resource, operation, snapshot.resources.get(resource.address), _identities(snapshot), ports.cancel, lambda _text: None
+            plan, resource, operation, snapshot.resources.get(resource.address), snapshot.identity, ports.cancel, lambda _text: None
         )
         by_driver.setdefault((resource.provider, resource.type), []).append(request)
     for (provider, kind), requests in by_driver.items():

@@ -16,7 +16,6 @@ from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.recording import Recording
 from flareiac.applying.requests import record_of, request_for, stored_request
 from flareiac.kernel import codes
-from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
@@ -215,7 +214,7 @@ def _run(execution: Execution, resource: PlannedResource, operation: Operation, 
 def _perform(execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]) -> tuple[str, ...]:
     recording = execution.recording
     record = recording.record(resource.address)
-    request = request_for(execution.plan, resource, operation, record, _identities(recording), execution.cancel, progress)
+    request = request_for(execution.plan, resource, operation, record, recording.identity, execution.cancel, progress)
     if operation.verb in _STATE_ONLY:
         _record_only(execution, resource, operation, request, record)
         return ()
@@ -298,14 +297,6 @@ def _record_only(
     attributes = {name: value for name, value in (resource.proposal.planned or {}).items() if name not in computed}
     outcome = Applied(attributes=attributes, identity=identity)
     execution.recording.succeed(operation.id, resource.address, record_of(resource, outcome, request, execution.types))
-
-
-def _identities(recording: Recording) -> Callable[[str], Attributes]:
-    def identity(address: str) -> Attributes:
-        record = recording.record(address)
-        return record.identity if record else {}
-
-    return identity
 
 
 def _provider_bug(provider: str, bug: Exception) -> Diagnostic:

@@ -12,7 +12,6 @@ from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest
-from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.resource_type import ResourceType
 
@@ -158,7 +157,7 @@ def _perform_request(request: ApplyRequest, record: ResourceRecord, duty: Duty) 
         raise Failure(error(codes.MAINTENANCE_WITHOUT_ENGINE, why, address=record.address))
     return PerformRequest(
         key=duty.id,
-        subject=Resolved(address=record.address, type=record.type, attributes=record.attributes, identity=record.identity),
+        subject=record.referenced(),
         performer=performer,
         work=duty.work,
         references=references,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flareiac.applying.requests import StoredMaintenance, StoredRequest, stored_intent
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
 from flareiac.model.damage import UNREADABLE, damage
@@ -129,6 +129,11 @@ class Recording:
     def record(self, address: str) -> ResourceRecord | None:
         with self._lock:
             return self._records.resources.get(address)
+
+    def identity(self, address: str) -> Attributes:
+        """What the world answered last about an address; empty where nothing is recorded."""
+        record = self.record(address)
+        return record.identity if record else {}
 
     def begin(self, plan_digest: str) -> None:
         self._append(Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage))

@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, references
 from flareiac.kernel.records import decode
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
-from flareiac.model.references import connections_of, reached
+from flareiac.model.references import connections_of, planned_references, recorded_connections
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.changes import Action
 from flareiac.sdk.maintenance import Work
@@ -50,14 +49,8 @@ def request_for(
 
 def references_of(plan: Plan, resource: PlannedResource, identities: Callable[[str], Attributes]) -> dict[str, Resolved]:
     """Everything a planned resource refers to, directly or through others; what is gone from the configuration, as recorded with it."""
-    found = {
-        address: Resolved(address=address, type=block_type(address), attributes=attributes)
-        for address, attributes in resource.resolved.items()
-    }
     start = (*resource.dependencies, *references(resource.proposal.planned), *references(resource.recorded))
-    for address in reached(start, plan.references):
-        found[address] = replace(plan.references[address], identity=identities(address))
-    return found
+    return {**recorded_connections(resource), **planned_references(plan, start, identities)}
 
 
 def record_of(

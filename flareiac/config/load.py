@@ -50,6 +50,7 @@ from flareiac.lang.values import (
     unknown,
 )
 from flareiac.model.desired import Desired, DesiredResource, OutputValue
+from flareiac.model.references import reached_by_declaration
 from flareiac.model.relocation import BoundPlace, bound_places
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
@@ -458,7 +459,9 @@ def _resolve(
     diagnostics, text = evaluation.diagnostics, str(address)
     block, decoded = source or (None, None)
     found = Diagnostics()
-    visible = _visible(evaluation, [*references(attributes), *_whole_blocks(evaluation, needed, attributes)])
+    start = [*references(attributes), *_whole_blocks(evaluation, needed, attributes)]
+    resources = evaluation.resources
+    visible = {each: resources[each].resolved() for each in reached_by_declaration(start, resources)}
     evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
     canonical = kind.canonical(Decoded(address=text, name=address.name, attributes=attributes), visible, evaluation.project, found)
     spans = decoded.spans if decoded else {}
@@ -514,18 +517,6 @@ def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], attributes: At
     """All instances of the blocks that are mentioned, but of those of which definite instances are referred to."""
     definite = {item.split("[")[0] for item in references(attributes)}
     return [f"{block}{render_key(key)}" for block in needed if block not in definite for key in evaluation.instances[block]]
-
-
-def _visible(evaluation: _Evaluation, start: Sequence[str]) -> dict[str, Resolved]:
-    found: dict[str, Resolved] = {}
-    stack = list(start)
-    while stack:
-        address = stack.pop()
-        resource = evaluation.resources.get(address)
-        if resource is not None and address not in found:
-            found[address] = resource.resolved()
-            stack.extend(resource.dependencies)
-    return found
 
 
 def _block_value(evaluation: _Evaluation, block: str) -> Value:

@@ -1,6 +1,6 @@
 """Order in a directed graph: linear in nodes and edges, and the same for the same input."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 
 
@@ -51,13 +51,13 @@ def _find_cycle(remaining: Mapping[str, set[str]]) -> tuple[str, ...]:
     return (*path[path.index(node) :], node)
 
 
-def closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
-    """Everything reachable from ``start``, itself included."""
-    found: set[str] = set()
+def closure(start: Iterable[str], edges: Callable[[str], Iterable[str] | None]) -> list[str]:
+    """Everything reachable from ``start``, itself included, each once. What ``edges`` gives None for is no node, and is left out."""
+    found: dict[str, None] = {}
     stack = list(start)
     while stack:
         node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(edges.get(node, ()))
-    return found
+        if node not in found and (further := edges(node)) is not None:
+            found[node] = None
+            stack.extend(further)
+    return list(found)

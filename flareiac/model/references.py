@@ -1,21 +1,49 @@
-"""What a resource refers to through others, and what of it is recorded with the resource. Pure."""
+"""What a resource refers to, directly and through others: as declared, as planned and as recorded. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, references
+from flareiac.kernel.graph import closure
+from flareiac.model.desired import DesiredResource
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import Kind, ResourceType
 
 
 def reached(start: Iterable[str], known: Mapping[str, Resolved]) -> list[str]:
     """The known addresses among ``start`` and everything that their attributes refer to, directly or through others, each once."""
-    stack, found = list(start), dict[str, None]()
-    while stack:
-        address = stack.pop()
-        if address not in found and address in known:
-            found[address] = None
-            stack.extend(references(known[address].attributes))
-    return list(found)
+    return closure(start, lambda address: references(known[address].attributes) if address in known else None)
+
+
+def reached_by_declaration(start: Iterable[str], resources: Mapping[str, DesiredResource]) -> list[str]:
+    """The declared addresses among ``start`` and everything that they depend on, directly or through others, each once."""
+    return closure(start, lambda address: resources[address].dependencies if address in resources else None)
+
+
+def planned_references(plan: Plan, start: Iterable[str], identity: Callable[[str], Attributes]) -> dict[str, Resolved]:
+    """Everything among ``start`` that a plan knows, and what it refers to; ``identity``: what is recorded of an address by now."""
+    return {address: replace(plan.references[address], identity=identity(address)) for address in reached(start, plan.references)}
+
+
+def recorded_connections(record: ResourceRecord | PlannedResource) -> dict[str, Resolved]:
+    """The connections and declarations that a resource was recorded with: what it takes to reach it when its block is gone."""
+    return {
+        address: Resolved(address=address, type=block_type(address), attributes=attributes)
+        for address, attributes in record.resolved.items()
+    }
+
+
+def recorded_references(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resolved]:
+    """What a recorded resource refers to, directly or through others, as recorded."""
+    resources = snapshot.resources
+    others = closure(record.dependencies, lambda address: resources[address].dependencies if address in resources else None)
+    found = {address: resources[address].referenced() for address in others}
+    for each in (record, *(resources[address] for address in others)):
+        found = {**recorded_connections(each), **found}
+    return found
 
 
 def connections_of(

@@ -11,6 +11,7 @@ from flareiac.kernel.data import Attributes, Data, digest, read_json
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
+from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged
 
@@ -63,6 +64,10 @@ class ResourceRecord:
         user = self.user.with_places(places) if self.user is not None else None
         return replace(self, resolved=places(dict(self.resolved)), user=user) if self.resolved or user is not None else self
 
+    def referenced(self) -> Resolved:
+        """The resource as those that refer to it see it."""
+        return Resolved(address=self.address, type=self.type, attributes=self.attributes, identity=self.identity)
+
     def recorded(self) -> Recorded:
         """The part of it that planners and drivers see."""
         user = (self.user.address, self.user.attributes) if self.user is not None else None
@@ -95,6 +100,11 @@ class Snapshot:
     """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had one address."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
+
+    def identity(self, address: str) -> Attributes:
+        """What the world answered last about an address; empty where nothing is recorded."""
+        record = self.resources.get(address)
+        return record.identity if record else {}
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
         """What is dropped by what commands call it: its address, with its uuid where the address alone means another one too."""

@@ -4,11 +4,11 @@ The configuration has no part in it: desired is what the last apply recorded. So
 of what it observed can be missing from the report of ``drift``, whether its planner words it as drift or not.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from flareiac.kernel.addresses import block_type, parse_address
-from flareiac.kernel.data import Data, Reference
+from flareiac.kernel.data import Data, references
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.desired import Desired, DesiredResource, Lifecycle
 from flareiac.model.plan import PlannedResource
@@ -31,30 +31,11 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
     resources: dict[str, DesiredResource] = {}
     for record in snapshot.resources.values():
         for address, attributes in record.resolved.items() if record.type in types else ():
-            resources.setdefault(address, _resource(address, attributes, record, types, references_in(attributes)))
+            resources.setdefault(address, _resource(address, attributes, record, types, tuple(references(attributes))))
     for record in (item for item in snapshot.resources.values() if item.type in types):
         found = _resource(record.address, record.attributes, record, types, record.dependencies)
         resources[record.address] = replace(found, lifecycle=Lifecycle(prevent_destroy=record.protected))
     return Desired(resources=resources)
-
-
-def references_in(value: Data) -> tuple[str, ...]:
-    """The addresses that a value refers to."""
-    return tuple(dict.fromkeys(_references(value)))
-
-
-def _references(value: Data) -> Iterator[str]:
-    match value:
-        case Reference(address=address):
-            yield address
-        case dict():
-            for item in value.values():
-                yield from _references(item)
-        case list() | tuple():
-            for item in value:
-                yield from _references(item)
-        case _:
-            pass
 
 
 def _resource(

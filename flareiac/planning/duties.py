@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import PlannedDuty, PlannedResource
+from flareiac.model.references import recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.claims import recorded_claims
 from flareiac.planning.neighbours import Holder, neighbours
@@ -14,7 +14,7 @@ from flareiac.sdk.changes import Action, Claim, Relation
 from flareiac.sdk.maintenance import DutiesRequest, Duty, Hold
 from flareiac.sdk.places import Occupied
 from flareiac.sdk.project import Project
-from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.references import References
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Missing, Observation, Present
@@ -99,12 +99,7 @@ def former_questions(snapshot: Snapshot) -> list[Question]:
     found: list[Question] = []
     for record in snapshot.resources.values():
         if (user := record.user) is not None:
-            references = {
-                each: Resolved(address=each, type=block_type(each), attributes=attributes) for each, attributes in user.resolved.items()
-            }
-            references[record.address] = Resolved(
-                address=record.address, type=record.type, attributes=record.attributes, identity=record.identity
-            )
+            references = {**recorded_connections(user), record.address: record.referenced()}
             request = ReadRequest(address=user.address, desired=None, recorded=user.recorded(), references=references)
             found.append(Question(provider=user.provider, type=user.type, request=request))
     return found

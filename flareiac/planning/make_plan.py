@@ -221,8 +221,9 @@ def _selected(
     patterns = options.targets or ("*",)
     chosen = [item for item in everything if item not in desired.unread and any(matches(item, pattern) for pattern in patterns)]
     left_out = [item for item in everything if any(matches(item, pattern) for pattern in options.exclude)]
-    lost = closure(left_out, _turned(hanging_on))
-    return closure([item for item in chosen if item not in lost], hanging_on)
+    turned = _turned(hanging_on)
+    lost = set(closure(left_out, lambda item: turned.get(item, ())))
+    return set(closure([item for item in chosen if item not in lost], lambda item: hanging_on.get(item, ())))
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:

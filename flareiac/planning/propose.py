@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import block_type, parse_address
+from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
 from flareiac.kernel.graph import topological
 from flareiac.kernel.sources import Span
 from flareiac.model.desired import Desired, DesiredResource
 from flareiac.model.plan import PlannedResource
-from flareiac.model.references import connections_of
+from flareiac.model.references import connections_of, reached_by_declaration, recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.promises import broken
 from flareiac.sdk.changes import Action, Claim, Disturbance, Proposal, blocker
@@ -212,9 +212,8 @@ def references_for(
         start = resources[address].dependencies
     else:
         start = record.dependencies if record else ()
-        for each, attributes in record.resolved.items() if record else ():
-            found[each] = Resolved(address=each, type=block_type(each), attributes=attributes)
-    for each in sorted(_closure(start, resources)):
+        found = recorded_connections(record) if record else {}
+    for each in sorted(reached_by_declaration(start, resources)):
         known = resources[each].resolved()
         history = known.history or history_of((observations or {}).get(each))
         found[each] = replace(known, identity=_identity_of(each, snapshot, observations or {}), history=history)
@@ -226,17 +225,6 @@ def _identity_of(address: str, snapshot: Snapshot, observations: Mapping[str, Ob
     if record is not None and isinstance(observed, Present):
         return observed.identity
     return record.identity if record else {}
-
-
-def _closure(start: tuple[str, ...], resources: Mapping[str, DesiredResource]) -> set[str]:
-    found: set[str] = set()
-    stack = list(start)
-    while stack:
-        address = stack.pop()
-        if address not in found and address in resources:
-            found.add(address)
-            stack.extend(resources[address].dependencies)
-    return found
 
 
 def _without_ignored(desired: DesiredResource, record: ResourceRecord | None) -> Attributes:

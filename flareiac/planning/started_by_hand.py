@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity
-from flareiac.kernel.graph import closure
 from flareiac.model.desired import Desired
+from flareiac.model.references import reached_by_declaration
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.drifted import recorded_configuration
 from flareiac.planning.make_plan import Inputs
@@ -18,7 +18,7 @@ from flareiac.sdk.resource_type import ResourceType
 def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: frozenset[str]) -> Desired:
     """What was recorded of these resources and of everything that they refer to."""
     whole = recorded_configuration(snapshot, types)
-    needed = closure(addresses, {address: item.dependencies for address, item in whole.resources.items()})
+    needed = set(reached_by_declaration(addresses, whole.resources))
     return replace(whole, resources={address: item for address, item in whole.resources.items() if address in needed})
 
 

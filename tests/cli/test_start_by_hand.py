@@ -12,7 +12,7 @@ from flareiac.app.bench import Bench
 from flareiac.app.steer import prove
 from flareiac.applying.recording import Recording
 from flareiac.kernel.diagnostics import Diagnostics, Failure
-from flareiac.kernel.graph import closure
+from flareiac.model.references import reached_by_declaration
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.capabilities import Steer
 from flareiac.sdk.project import Project
@@ -38,7 +38,7 @@ def record_job(project: Path, **identity: Any) -> None:
     loaded = bench.load_state()
     resources = bench.load_configuration(loaded.snapshot, Diagnostics()).desired.resources
     found = resources["job.r"]
-    needed = closure(found.dependencies, {address: item.dependencies for address, item in resources.items()})
+    needed = reached_by_declaration(found.dependencies, resources)
     record = ResourceRecord(
         address="job.r",
         type="job",
