@@ -1,30 +1,24 @@
 """The use cases of ``table snapshots`` and ``table rollback``: earlier states of a recorded thing, and the way back to one."""
 
 import threading
-import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 
 from flareiac.app.bench import Bench
-from flareiac.app.lock import locked
 from flareiac.app.recorded import recorded
-from flareiac.applying.recording import Loaded, Recording
-from flareiac.applying.requests import stored_request
+from flareiac.app.single_operation import carry_out, locked_state
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import Snapshot
 from flareiac.planning.claims import recorded_claims
 from flareiac.sdk.capabilities import Inspecting, Restoring
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import ApplyRequest
-from flareiac.sdk.results import Applied, NotApplied
-from flareiac.sdk.state import Lease
+from flareiac.sdk.results import Outcome
 
 _RESTING = ("stopped", "completed")
 
@@ -53,23 +47,21 @@ def rollback(
     ``approve`` is asked with what would happen, unless nothing would; None: it was declined and nothing was done. The intent is in the
     journal before the table is touched, so that the next apply finds out how a rollback ended that was interrupted.
     """
-    with locked(bench, "table rollback", lock_timeout, emit) as lease:
-        loaded = bench.load_state()
-        if loaded.recovered.interrupted is not None:
-            raise Failure(_interrupted())
-        bench.recover(loaded.snapshot)
-        record = recorded(loaded.snapshot, address)
+    with locked_state(bench, "table rollback", lock_timeout, emit) as state:
+        snapshot = state.snapshot
+        bench.recover(snapshot)
+        record = recorded(snapshot, address)
         driver = _restoring(bench.driver(record.provider, record.type), address)
-        users = dict(_users(bench, loaded.snapshot, address))
-        _refuse_running(bench, loaded.snapshot, address, users)
+        users = dict(_users(bench, snapshot, address))
+        _refuse_running(bench, snapshot, address, users)
         question = ApplyRequest(
-            key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/rollback/{address}",
+            key=f"{snapshot.lineage}/{snapshot.serial}/rollback/{address}",
             address=address,
             action="rollback",
             planned=record.attributes,
             recorded=record.recorded(),
-            payload={"to": to, "known": list(_known(loaded.snapshot, address))},
-            references=recorded_references(loaded.snapshot, record),
+            payload={"to": to, "known": list(_known(snapshot, address))},
+            references=recorded_references(snapshot, record),
             cancel=threading.Event(),
             progress=progress,
         )
@@ -78,8 +70,15 @@ def rollback(
             return way.texts
         if not approve((*way.texts, *_consequences(users))):
             return None
-        outcome = _carry_out(bench, lease, loaded, record, driver, replace(question, payload=way.payload))
+        outcome = carry_out(state, "rollback", record, replace(question, payload=way.payload), lambda request: _restored(driver, request))
     return (*outcome.messages, *_consequences(users))
+
+
+def _restored(driver: Restoring, request: ApplyRequest) -> Outcome:
+    try:
+        return driver.restore(request)
+    except Failure as failure:
+        raise Failure(*failure.diagnostics, _unknown(request.address)) from failure
 
 
 def _restoring(driver: Driver, address: str) -> Restoring:
@@ -140,38 +139,6 @@ def _known(snapshot: Snapshot, address: str) -> Iterator[Attributes]:
                 }
 
 
-def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Restoring, request: ApplyRequest) -> Applied:
-    """An apply of one operation: the intent, the commit, the result. Plans that were made before are stale then."""
-    recording = Recording(bench.store, lease, loaded, str(uuid.uuid4()), clock=time.time, types=bench.installed.registry.types)
-    operation = f"rollback:{record.address}"
-    with _unwritten("Nothing was changed; make room or restore access first."):
-        bench.store.check_writable(lease)
-        recording.begin(f"rollback {record.address}")
-        recording.intend(operation, stored_request(request, record))
-    try:
-        outcome = driver.restore(request)
-    except Failure as failure:
-        raise Failure(*failure.diagnostics, _unknown(record.address)) from failure
-    with _unwritten("What was done to the table is found out by the next apply; make room or restore access first."):
-        if isinstance(outcome, NotApplied):
-            recording.fail(operation, record.address, outcome.diagnostics[0].line, None)
-        else:
-            recording.succeed(operation, record.address, replace(record, identity=outcome.identity))
-        recording.finish(loaded.snapshot.outputs)
-    if isinstance(outcome, NotApplied):
-        raise Failure(*outcome.diagnostics)
-    return outcome
-
-
-@contextmanager
-def _unwritten(consequence: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as trouble:
-        why = f"{trouble.strerror or trouble}. {consequence}"
-        raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble
-
-
 def _consequences(users: Mapping[str, Relation]) -> Iterator[str]:
     for holder, relation in sorted(users.items()):
         if relation is Relation.WRITES:
@@ -192,11 +159,4 @@ def _unknown(address: str) -> Diagnostic:
         f"The catalog was asked to roll {address} back, did not confirm it and cannot be read. Run flareiac apply once it answers, "
         "which finds out.",
         address=address,
-    )
-
-
-def _interrupted() -> Diagnostic:
-    return error(
-        codes.APPLY_INTERRUPTED,
-        "What it did to the table is not known yet. Run flareiac apply first, which finds out, and then this command again.",
     )

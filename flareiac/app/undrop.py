@@ -1,16 +1,12 @@
 """The use cases of ``undrop`` and ``state rm``: what was deleted, and is still known to the state, is brought back, or is given up."""
 
 import threading
-import time
-import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 
 from flareiac.app.bench import Bench
-from flareiac.app.lock import locked
-from flareiac.applying.recording import Loaded, Recording, encode_state
-from flareiac.applying.requests import stored_request
+from flareiac.app.single_operation import carry_out, locked_state, writing_state
+from flareiac.applying.recording import encode_state
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
@@ -19,8 +15,7 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot, without_dropped
 from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
-from flareiac.sdk.results import Applied, Missing, NotApplied, Unreadable
-from flareiac.sdk.state import Lease
+from flareiac.sdk.results import Missing, Unreadable
 
 
 def undrop(
@@ -30,43 +25,39 @@ def undrop(
 
     The intent is in the journal before any catalog is touched, so that the next apply finds out how an interrupted one ended.
     """
-    with locked(bench, "undrop", lock_timeout, emit) as lease:
-        loaded = bench.load_state()
-        if loaded.recovered.interrupted is not None:
-            raise Failure(_interrupted())
-        bench.recover(loaded.snapshot)
-        record = _chosen(bench, loaded.snapshot, wanted)
+    with locked_state(bench, "undrop", lock_timeout, emit) as state:
+        snapshot = state.snapshot
+        bench.recover(snapshot)
+        record = _chosen(bench, snapshot, wanted)
         driver = _reviving(bench, record)
         address = record.address
-        then = recorded_references(loaded.snapshot, record)
+        then = recorded_references(snapshot, record)
         request = ApplyRequest(
-            key=f"{loaded.snapshot.lineage}/{loaded.snapshot.serial}/undrop/{address}",
+            key=f"{snapshot.lineage}/{snapshot.serial}/undrop/{address}",
             address=address,
             action="revive",
             planned=record.attributes,
             recorded=record.recorded(),
             payload={"then": {address: item.attributes for address, item in then.items()}},
-            references={**then, **_now(bench, loaded.snapshot, then)},
+            references={**then, **_now(bench, snapshot, then)},
             cancel=threading.Event(),
             progress=progress,
         )
-        said = _carry_out(bench, lease, loaded, record, driver, request).messages
-    return (*said, *_others(record, [item for item in loaded.snapshot.dropped if item.address == address]))
+        messages = carry_out(state, "undrop", record, request, driver.revive).messages
+    return (*messages, *_others(record, [item for item in snapshot.dropped if item.address == address]))
 
 
 def give_up(bench: Bench, wanted: str, *, lock_timeout: float, emit: Callable[[Event], None]) -> str:
     """The state keeps it no longer; returns what there is to say. Nothing else is touched. Raises ``Failure`` or ``LockHeld``."""
-    with locked(bench, "state rm", lock_timeout, emit) as lease:
-        loaded = bench.load_state()
-        if loaded.recovered.interrupted is not None:
-            raise Failure(_interrupted())
-        snapshot, known = loaded.snapshot, loaded.snapshot.dropped_by_name()
+    with locked_state(bench, "state rm", lock_timeout, emit) as state:
+        snapshot, known = state.snapshot, state.snapshot.dropped_by_name()
         record = known.get(wanted) or next((item for item in snapshot.dropped if item.exact_name == wanted), None)
         if record is None:
             raise Failure(_not_dropped(wanted, known, recorded=wanted in snapshot.resources))
         after = replace(snapshot, serial=snapshot.serial + 1, dropped=without_dropped(snapshot.dropped, record))
-        with _unwritten("Nothing was changed; make room or restore access first."):
-            bench.store.write_snapshot(encode_state(after, loaded.root), expect=loaded.revision, lease=lease)
+        with writing_state("Nothing was changed"):
+            loaded = state.loaded
+            bench.store.write_snapshot(encode_state(after, loaded.root), expect=loaded.revision, lease=state.lease)
     location = record.identity.get("metadata_location")
     last = f"; its last metadata file is {location}" if location else ""
     return f"{wanted} is given up{last}. Its files stay until orphan removal of a table in the same place finds them."
@@ -154,38 +145,3 @@ def _others(back: ResourceRecord, known: Sequence[ResourceRecord]) -> Iterator[s
         if not item.is_same(back):
             location = item.identity.get("metadata_location")
             yield f"dropped earlier and still known: {item.exact_name}" + (f", its last metadata file is {location}" if location else "")
-
-
-def _carry_out(bench: Bench, lease: Lease, loaded: Loaded, record: ResourceRecord, driver: Reviving, request: ApplyRequest) -> Applied:
-    """An apply of one operation: the intent, the work, the result. Plans that were made before are stale then."""
-    recording = Recording(bench.store, lease, loaded, str(uuid.uuid4()), clock=time.time, types=bench.installed.registry.types)
-    operation = f"undrop:{record.address}"
-    with _unwritten("Nothing was changed; make room or restore access first."):
-        bench.store.check_writable(lease)
-        recording.begin(f"undrop {record.address}")
-        recording.intend(operation, stored_request(request, record))
-    outcome = driver.revive(request)
-    with _unwritten("Whether it is back is found out by the next apply; make room or restore access first."):
-        if isinstance(outcome, NotApplied):
-            recording.fail(operation, record.address, outcome.diagnostics[0].line, None)
-        else:
-            recording.succeed(operation, record.address, replace(record, attributes=outcome.attributes, identity=outcome.identity))
-        recording.finish(loaded.snapshot.outputs)
-    if isinstance(outcome, NotApplied):
-        raise Failure(*outcome.diagnostics)
-    return outcome
-
-
-@contextmanager
-def _unwritten(consequence: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as trouble:
-        raise Failure(error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}. {consequence}")) from trouble
-
-
-def _interrupted() -> Diagnostic:
-    return error(
-        codes.APPLY_INTERRUPTED,
-        "What it did is not known yet. Run flareiac apply first, which finds out, and then this command again.",
-    )

@@ -1,0 +1,78 @@
+"""An apply of one operation that no plan holds, such as a rollback: under the lock, with its intent in the journal before anything is done.
+
+An interrupted one is finished by the next apply; plans that were made before it are stale.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from flareiac.app.bench import Bench
+from flareiac.app.lock import locked
+from flareiac.applying.recording import Loaded, Recording
+from flareiac.applying.requests import stored_request
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.model.events import Event
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Applied, NotApplied, Outcome
+from flareiac.sdk.state import Lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedState:
+    """The state while its lock is held, with no interrupted apply in its journal."""
+
+    bench: Bench
+    lease: Lease
+    loaded: Loaded
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.loaded.snapshot
+
+
+@contextmanager
+def locked_state(bench: Bench, command: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[LockedState]:
+    """Holds the lock for a command that writes the state by itself. Raises ``LockHeld``, ``Failure``."""
+    with locked(bench, command, timeout, emit) as lease:
+        loaded = bench.load_state()
+        if loaded.recovered.interrupted is not None:
+            why = "What it did is not known yet. Run flareiac apply first, which finds out, and then this command again."
+            raise Failure(error(codes.APPLY_INTERRUPTED, why))
+        yield LockedState(bench=bench, lease=lease, loaded=loaded)
+
+
+def carry_out(
+    state: LockedState, name: str, record: ResourceRecord, request: ApplyRequest, work: Callable[[ApplyRequest], Outcome]
+) -> Applied:
+    """Journals the intent, does the work, records the result. Raises ``Failure`` where it was not done."""
+    bench, address, operation = state.bench, record.address, f"{name}:{record.address}"
+    recording = Recording(bench.store, state.lease, state.loaded, str(uuid.uuid4()), clock=time.time, types=bench.installed.registry.types)
+    with writing_state("Nothing was changed"):
+        bench.store.check_writable(state.lease)
+        recording.begin(f"{name} {address}")
+        recording.intend(operation, stored_request(request, record))
+    outcome = work(request)
+    with writing_state("What was done is found out by the next apply"):
+        if isinstance(outcome, NotApplied):
+            recording.fail(operation, address, outcome.diagnostics[0].line, None)
+        else:
+            recording.succeed(operation, address, replace(record, attributes=outcome.attributes, identity=outcome.identity))
+        recording.finish(state.snapshot.outputs)
+    if isinstance(outcome, NotApplied):
+        raise Failure(*outcome.diagnostics)
+    return outcome
+
+
+@contextmanager
+def writing_state(consequence: str) -> Iterator[None]:
+    """A state that cannot be written is a ``Failure`` that says what follows from it."""
+    try:
+        yield
+    except OSError as trouble:
+        why = f"{trouble.strerror or trouble}. {consequence}; make room or restore access first."
+        raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble
