@@ -6,7 +6,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.planning.observe import breakdown
+from flareiac.planning.unanswered import provider_crashed
 from flareiac.sdk.changes import Claim, Disturbance, Proposal, Reaction, Relation
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
@@ -64,7 +64,7 @@ def recorded_claims(
     except Failure:
         raise
     except Exception as bug:
-        raise Failure(breakdown(address, bug)) from bug
+        raise Failure(provider_crashed(address, bug)) from bug
 
 
 def by_subject(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot
-from flareiac.planning.observe import breakdown
+from flareiac.planning.unanswered import provider_crashed
 from flareiac.sdk.maintenance import Neighbour
 from flareiac.sdk.places import Occupied, is_within
 from flareiac.sdk.project import Project
@@ -78,4 +78,4 @@ def _places(address: str, kind: ResourceType | None, attributes: Attributes, ide
     try:
         return kind.places(attributes, identity, project)
     except Exception as bug:
-        raise Failure(breakdown(address, bug)) from bug
+        raise Failure(provider_crashed(address, bug)) from bug
