@@ -1,0 +1,106 @@
+"""The codec of records: what is written comes back; what does not fit is refused by the place where it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+import pytest
+
+from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Reference, Seconds
+from flareiac.kernel.records import SPARSE, UNSTORED, Mismatch, MissingField, decode, encode, named
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circle:
+    radius: float
+    kind: Literal["circle"] = "circle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Square:
+    side: int = 1
+    kind: Literal["square"] = "square"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    colour: Colour
+    source: str = field(metadata=named("from"))
+    shapes: tuple[Circle | Square, ...] = ()
+    path: tuple[str | int, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    facts: Attributes = field(default_factory=dict)
+    inner: "Picture | None" = field(default=None, metadata=SPARSE)
+    cache: Any = field(default=None, metadata=UNSTORED)
+
+
+WHOLE = Picture(
+    colour=Colour.RED,
+    source="x",
+    shapes=(Circle(radius=1.5), Square()),
+    path=("column", 0),
+    sizes={"a": 1},
+    facts={"table": Reference("table.a"), "later": UNKNOWN, "gone": ABSENT, "odd": {"$ref": "no reference"}},
+    inner=Picture(colour=Colour.RED, source="y"),
+)
+
+
+def test_a_record_comes_back() -> None:
+    assert decode(Picture, encode(WHOLE), complete=True) == WHOLE
+
+
+def test_names_enums_and_plain_data_are_written_as_json_has_them() -> None:
+    data = encode(WHOLE)
+    assert data["from"] == "x"
+    assert type(data["colour"]) is str
+    assert data["facts"]["table"] == {"$ref": "table.a"}
+    assert data["facts"]["odd"] == {"$$ref": "no reference"}
+
+
+def test_what_lives_in_memory_alone_is_not_written_and_what_is_empty_may_be_left_out() -> None:
+    data = encode(Picture(colour=Colour.RED, source="y", cache=object()))
+    assert "cache" not in data
+    assert "inner" not in data
+    assert decode(Picture, data, complete=True).inner is None
+
+
+def test_a_field_with_a_default_may_be_missing_unless_all_must_be_there() -> None:
+    assert decode(Picture, {"colour": "red", "from": "x"}) == Picture(colour=Colour.RED, source="x")
+    with pytest.raises(MissingField, match=r"^Picture\.shapes is missing"):
+        decode(Picture, {"colour": "red", "from": "x"}, complete=True)
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ({"colour": "green"}, r"Picture\.colour is 'green'"),
+        ({"more": 1}, r"Picture\.more is not known"),
+        ({"from": 1}, r"Picture\.from is 1, expected a value of type str"),
+        ({"path": [True]}, r"Picture\.path\[0\] is True"),
+        ({"sizes": {"a": 1.5}}, r"Picture\.sizes\.a is 1\.5"),
+        ({"shapes": [{"kind": "circle"}]}, r"Picture\.shapes\[0\]\.radius is missing"),
+        ({"shapes": [{"kind": "cube"}]}, r"Picture\.shapes\[0\]\.kind is 'cube', which is not known"),
+        ({"shapes": [{"kind": ["circle"]}]}, r"Picture\.shapes\[0\]\.kind"),
+        ({"inner": {"colour": "red"}}, r"Picture\.inner\.from is missing"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_its_place(part: dict[str, Any], place: str) -> None:
+    with pytest.raises(Mismatch, match=f"^{place}"):
+        decode(Picture, {**encode(WHOLE), **part})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    at: Seconds
+
+
+@pytest.mark.parametrize("at", [True, "1", None, 1e12, -1e12, 10**30])
+def test_a_time_is_one_that_a_calendar_can_show(at: Any) -> None:
+    with pytest.raises(TypeError):
+        decode(Moment, {"at": at})
+    assert decode(Moment, {"at": 5}).at == 5
