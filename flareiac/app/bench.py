@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from flareiac.app.discovery import Installed, installed, state_backend
-from flareiac.applying.recording import Loaded
-from flareiac.applying.recording import load as load_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration, ReadData
@@ -34,6 +32,8 @@ from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import Damaged, StateStore
+from flareiac.state.read import Loaded
+from flareiac.state.read import load as load_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

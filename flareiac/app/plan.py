@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from flareiac.app.bench import Bench
 from flareiac.app.known_figures import known_figures, remember
-from flareiac.applying.recording import Loaded
 from flareiac.applying.settle import foresee
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
@@ -28,6 +27,7 @@ from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Missing, Observation, Present
+from flareiac.state.read import Loaded
 
 
 class Refresh(StrEnum):

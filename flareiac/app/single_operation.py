@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 
 from flareiac.app.bench import Bench
 from flareiac.app.lock import locked
-from flareiac.applying.recording import Loaded, Recording
-from flareiac.applying.requests import stored_request
+from flareiac.applying.recording import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.model.events import Event
+from flareiac.model.intents import stored_request
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac.sdk.state import Lease
+from flareiac.state.read import Loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from flareiac.app.bench import Bench
 from flareiac.app.single_operation import carry_out, locked_state, writing_state
-from flareiac.applying.recording import encode_state
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.model.events import Event
@@ -16,6 +15,7 @@ from flareiac.sdk.capabilities import Reviving
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Missing, Unreadable
+from flareiac.state.places import encode_state
 
 
 def undrop(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from flareiac.applying.execute import Execution, Tally, execute
 from flareiac.applying.maintain import Upkeep
-from flareiac.applying.recording import Loaded, Recording, load
+from flareiac.applying.recording import Recording
 from flareiac.applying.requests import references_of, request_for
 from flareiac.applying.settle import settle
 from flareiac.applying.staleness import Moved, moved
@@ -31,6 +31,7 @@ from flareiac.sdk.requests import ApplyRequest, Question, ReadRequest
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Observation, Unreadable, history_of
 from flareiac.sdk.state import Lease, StateStore
+from flareiac.state.read import Loaded, load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

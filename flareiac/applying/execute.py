@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from flareiac.applying.maintain import Task, Upkeep, maintain
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import record_of, request_for, stored_request
+from flareiac.applying.requests import record_of, request_for
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
+from flareiac.model.intents import stored_request
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.capabilities import Quiescable, Reviving, Settling

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import StoredMaintenance, stored_request
 from flareiac.kernel import codes
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Failure, Severity, error
+from flareiac.model.intents import StoredMaintenance, stored_request
 from flareiac.model.plan import Operation, Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.maintenance import Duty, Judgement, Performed, PerformRequest

@@ -1,104 +1,21 @@
 """The state while an apply changes it: every intent and result goes to the journal before it counts. Touches the state store."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from flareiac.applying.requests import StoredMaintenance, StoredRequest, stored_intent
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
-from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
-from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Recovered, Result, decode_entry, encode_entry, replay
-from flareiac.model.relocation import restored
+from flareiac.model.intents import StoredMaintenance, StoredRequest
+from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Result, encode_entry
 from flareiac.model.relocation import stored as stored_places
-from flareiac.model.snapshot import ResourceRecord, Snapshot, decode_snapshot, encode_snapshot, new_snapshot, with_places
+from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.state import Damaged, Journal, Lease, StateStore, Stored
-
-_READS = 10
-_WITHOUT_JOURNAL = (
-    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or move it away: plan then names "
-    "what exists and is not recorded, and import blocks adopt it."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """A state as read: with the journal replayed, and the revision that a write must name (None: nothing stored yet)."""
-
-    recovered: Recovered
-    revision: str | None
-    torn: bool = False
-    root: str = ""
-    """The folder of the root module: what is stored is relative to it."""
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self.recovered.snapshot
-
-
-def load(store: StateStore, root: str) -> Loaded:
-    """The state of the root module in ``root``, empty and with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
-
-    def absolute(data: Data) -> Data:
-        return restored(data, root)
-
-    where = store.describe()
-    stored, journal = _read(store)
-    base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
-    with _journal_lost():
-        entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
-    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn, root=root)
-
-
-def encode_state(snapshot: Snapshot, root: str) -> bytes:
-    """The bytes of the state of the root module in ``root``: places of connections that lie below it are relative to it."""
-    return encode_snapshot(with_places(snapshot, lambda data: stored_places(data, root)))
-
-
-def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
-    try:
-        entry = _entry_with_places(decode_entry(record, where), places)
-        if isinstance(entry, Intent):
-            stored_intent(entry.operation)
-        return entry
-    except UNREADABLE as problem:
-        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
-
-
-def _entry_with_places(entry: Entry, places: Callable[[Data], Data]) -> Entry:
-    match entry:
-        case Result(record=ResourceRecord() as record):
-            return replace(entry, record=record.with_places(places))
-        case Intent(operation={"references": references}):
-            return replace(entry, operation={**entry.operation, "references": places(references)})
-        case _:
-            return entry
-
-
-def _read(store: StateStore) -> tuple[Stored | None, Journal]:
-    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and empties the other."""
-    stored = store.read_snapshot()
-    for _ in range(_READS):
-        with _journal_lost():
-            journal = store.read_journal()
-        again = store.read_snapshot()
-        if (again.revision if again else None) == (stored.revision if stored else None):
-            return stored, journal
-        stored = again
-    return stored, journal
-
-
-@contextmanager
-def _journal_lost() -> Iterator[None]:
-    """Damage of the journal has a way out of its own: the snapshot is whole."""
-    try:
-        yield
-    except Damaged as problem:
-        raise Damaged(problem.where, problem.why, problem.way_out or _WITHOUT_JOURNAL) from problem
+from flareiac.sdk.state import Lease, StateStore
+from flareiac.state.places import encode_state, with_entry_places
+from flareiac.state.read import Loaded
 
 
 class Recording:
@@ -192,5 +109,5 @@ class Recording:
 
     def _append(self, entry: Entry) -> None:
         self._lease.check()
-        relative = _entry_with_places(entry, lambda data: stored_places(data, self._loaded.root))
+        relative = with_entry_places(entry, lambda data: stored_places(data, self._loaded.root))
         self._store.append_journal(encode_entry(relative), self._lease)

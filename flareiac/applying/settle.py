@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.maintain import Upkeep, found_done
 from flareiac.applying.recording import Recording
-from flareiac.applying.requests import StoredMaintenance, StoredRequest, record_of, stored_intent
+from flareiac.applying.requests import record_of
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.events import Event, Note
+from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_intent
 from flareiac.model.journal import Interrupted, Records, Result
 from flareiac.model.plan import Verb
 from flareiac.model.snapshot import ResourceRecord, Snapshot

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from flareiac.applying.recording import load
 from flareiac.model.journal import Begun, Intent, encode_entry
 from flareiac.sdk.state import Damaged, Journal, StateStore
+from flareiac.state.read import load
 
 RECORD = {
     "address": "table.a",

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from flareiac.applying.apply import Ports, Report, apply
 from flareiac.applying.maintain import Asked, Upkeep
-from flareiac.applying.recording import encode_state
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import error
@@ -16,6 +15,7 @@ from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.maintenance import Duty, Performed, PerformRequest
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome
+from flareiac.state.places import encode_state
 from tests.golden.observed import identity
 from tests.state.memory_store import MemoryStore
 

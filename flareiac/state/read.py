@@ -1,0 +1,81 @@
+"""The state as its store holds it, with the journal replayed. Touches the state store, by reading only."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from flareiac.kernel.data import Data
+from flareiac.model.damage import UNREADABLE, damage
+from flareiac.model.intents import stored_intent
+from flareiac.model.journal import Entry, Intent, Recovered, decode_entry, replay
+from flareiac.model.relocation import restored
+from flareiac.model.snapshot import Snapshot, decode_snapshot, new_snapshot, with_places
+from flareiac.sdk.state import Damaged, Journal, StateStore, Stored
+from flareiac.state.places import with_entry_places
+
+_READS = 10
+_WITHOUT_JOURNAL = (
+    "The journal holds what the last apply did after the snapshot beside it. Restore it from a backup; or move it away: plan then names "
+    "what exists and is not recorded, and import blocks adopt it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A state as read: with the journal replayed, and the revision that a write must name (None: nothing stored yet)."""
+
+    recovered: Recovered
+    revision: str | None
+    torn: bool = False
+    root: str = ""
+    """The folder of the root module: what is stored is relative to it."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.recovered.snapshot
+
+
+def load(store: StateStore, root: str) -> Loaded:
+    """The state of the root module in ``root``, empty and with a lineage of its own when there is none. Raises ``Damaged`` or OSError."""
+
+    def absolute(data: Data) -> Data:
+        return restored(data, root)
+
+    where = store.describe()
+    stored, journal = _read(store)
+    base = with_places(decode_snapshot(stored.content, where), absolute) if stored else new_snapshot()
+    with _journal_lost():
+        entries = [_entry(record, f"the journal of {where}", absolute) for record in journal.records]
+    return Loaded(recovered=replay(base, entries), revision=stored.revision if stored else None, torn=journal.torn, root=root)
+
+
+def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
+    try:
+        entry = with_entry_places(decode_entry(record, where), places)
+        if isinstance(entry, Intent):
+            stored_intent(entry.operation)
+        return entry
+    except UNREADABLE as problem:
+        raise Damaged(where, damage(problem, "a journal that FlareIaC wrote")) from problem
+
+
+def _read(store: StateStore) -> tuple[Stored | None, Journal]:
+    """Snapshot and journal that belong together: an apply that ends between the two reads replaces one and empties the other."""
+    stored = store.read_snapshot()
+    for _ in range(_READS):
+        with _journal_lost():
+            journal = store.read_journal()
+        again = store.read_snapshot()
+        if (again.revision if again else None) == (stored.revision if stored else None):
+            return stored, journal
+        stored = again
+    return stored, journal
+
+
+@contextmanager
+def _journal_lost() -> Iterator[None]:
+    """Damage of the journal has a way out of its own: the snapshot is whole."""
+    try:
+        yield
+    except Damaged as problem:
+        raise Damaged(problem.where, problem.why, problem.way_out or _WITHOUT_JOURNAL) from problem
