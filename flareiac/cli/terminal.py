@@ -1,4 +1,4 @@
-"""The terminal: results to standard output, everything else to standard error. Touches the process's streams."""
+"""The terminal: results to standard output, the rest to standard error. Touches the process's streams."""
 
 import io
 import json
@@ -15,10 +15,11 @@ from flareiac.render.control_characters import visible
 
 
 def prepare_streams() -> None:
-    """Makes the three streams usable: a closed one reads and writes nothing, an unknown character is spelled out."""
+    """Makes the streams usable: a closed one reads and writes nothing, odd characters are spelled out."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open as long as the process
+            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open as long as the process
+            setattr(sys, name, nothing)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -26,7 +27,7 @@ def prepare_streams() -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Terminal:
-    """What a command says and asks. ``json_begun`` and ``page_named`` remember what is said once for a command."""
+    """What a command says and asks."""
 
     no_color: bool = False
     may_ask: bool = True
@@ -38,18 +39,23 @@ class Terminal:
     def colour(self, stream_is_terminal: bool | None = None) -> bool:
         """Whether to use colour on standard output, or on what the caller says of another stream."""
         terminal = sys.stdout.isatty() if stream_is_terminal is None else stream_is_terminal
-        return terminal and not self.no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        unwanted = self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return terminal and not unwanted
+
+    def animated(self) -> bool:
+        """Whether standard output can be drawn over: a terminal that a person looks at."""
+        return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
 
     def width(self) -> int:
         """Columns of the terminal; 100 where there is none, so that logs read the same everywhere."""
         return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
 
     def out(self, text: str) -> None:
-        """Prints a result. Raises ``Failure`` when there is no room for it, ``BrokenPipeError`` when its reader is gone."""
+        """Prints a result. Raises ``Failure`` where there is no room, ``BrokenPipeError`` where its reader is gone."""
         _write(visible(text))
 
     def out_as_is(self, text: str) -> None:
-        """Prints a result byte for byte, for a program; on a terminal as ``out``. Raises what ``out`` raises."""
+        """Prints a result byte for byte; on a terminal as ``out``. Raises what ``out`` raises."""
         _write(visible(text) if sys.stdout.isatty() else text)
 
     def out_json(self, line: Mapping[str, object]) -> None:
@@ -68,7 +74,8 @@ class Terminal:
         """A yes/no question; only "yes" is yes. No terminal, or -input=false, is no."""
         self.say(question)
         if not self.may_ask or not sys.stdin.isatty():
-            self.say("Cannot prompt for approval without a terminal. Use -auto-approve, or apply a saved plan.")
+            way_out = "Use -auto-approve, or apply a saved plan."
+            self.say(f"Cannot prompt for approval without a terminal. {way_out}")
             return False
         sys.stderr.write('  Only "yes" is accepted: ')
         sys.stderr.flush()

@@ -1,38 +1,87 @@
 """``status``: what the jobs are doing, and how the tables are kept."""
 
 import json
+import signal
 import time
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
 
 import typer
 
 from flareiac.app.inspect import status as job_rows
 from flareiac.app.survey import surveys
 from flareiac.cli.exit_codes import ExitCode
-from flareiac.cli.invocation import invocation_of
+from flareiac.cli.invocation import Invocation, invocation_of
 from flareiac.cli.options import Json
 from flareiac.cli.project import opened
+from flareiac.cli.terminal import Terminal
+from flareiac.render.control_characters import visible
 from flareiac.render.status_text import status_json, status_text
 from flareiac.render.survey_text import survey_json, survey_text
 
+_EVERY: Final = 2.0
+"""Seconds between two looks of -watch."""
 
-def status(
-    context: typer.Context,
-    as_json: Json = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Draw it again every two seconds.")] = False,
-) -> int:
+Watch = Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until ctrl-c.")]
+
+
+def status(context: typer.Context, as_json: Json = False, watch: Watch = False) -> int:
     """Shows the status once, or until it is interrupted."""
     invocation = invocation_of(context)
     terminal = invocation.terminal
-    while True:
-        with opened(invocation) as bench:
-            snapshot = bench.load_state().snapshot
-            rows, tables = job_rows(bench, snapshot), surveys(bench, snapshot)
-        if as_json:
-            terminal.out(json.dumps({**status_json(rows), "tables": survey_json(tables)}, indent=2))
+    if not watch:
+        terminal.out(_status(invocation, as_json=as_json))
+        return ExitCode.DONE
+    with _until_interrupted():
+        if terminal.animated() and not as_json:
+            _redraw(terminal, lambda: _status(invocation, as_json=False))
         else:
-            jobs = [status_text(rows, now=time.time())] if rows or not tables else []
-            shown = [*jobs, *filter(None, [survey_text(tables, now=time.time())])]
-            terminal.out("\n".join(shown))
-        if not watch or invocation.cancel.wait(2.0):
-            return ExitCode.DONE
+            _repeat(terminal, lambda: _status(invocation, as_json=as_json))
+    return ExitCode.DONE
+
+
+def _status(invocation: Invocation, *, as_json: bool) -> str:
+    with opened(invocation) as bench:
+        snapshot = bench.load_state().snapshot
+        rows, tables = job_rows(bench, snapshot), surveys(bench, snapshot)
+    if as_json:
+        return json.dumps({**status_json(rows), "tables": survey_json(tables)}, indent=2)
+    jobs = [status_text(rows, now=time.time())] if rows or not tables else []
+    return "\n".join([*jobs, *filter(None, [survey_text(tables, now=time.time())])])
+
+
+def _repeat(terminal: Terminal, look: Callable[[], str]) -> None:
+    """Prints one block after the other, for a file or a pipe."""
+    while True:
+        terminal.out(f"{look()}\n")
+        time.sleep(_EVERY)
+
+
+def _redraw(terminal: Terminal, look: Callable[[], str]) -> None:
+    """Draws each block over the one before."""
+    # Imported here: only a terminal is drawn on.
+    from rich.text import Text
+
+    from flareiac.cli.rich_console import live_view
+
+    shown = Text()
+    with live_view(terminal, lambda: shown, transient=False) as live:
+        while True:
+            # Lines that are too long are cut: a table whose lines wrap cannot be read.
+            shown = Text.from_ansi(visible(look()).rstrip("\n"), no_wrap=True, overflow="ellipsis")
+            live.refresh()
+            time.sleep(_EVERY)
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """Ends the block at the first SIGINT or SIGTERM: that is how a watch ends, so it is no failure."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
