@@ -1,4 +1,4 @@
-"""Is an edited state the cause of a failure? A state without a digest may have parts of any shape. Reads the state."""
+"""Finds an edited state as the cause of a failure: without a digest its parts have any shape. Reads it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from flareiac.model.damage import UNREADABLE
 
 
 def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
-    """The diagnostic that replaces an unexpected exception, None where the state is sealed or cannot be read."""
+    """What is said instead of an unexpected exception, None where the state is sealed or cannot be read."""
     if not isinstance(problem, (*UNREADABLE, AssertionError)):
         return None
     try:
@@ -21,7 +21,7 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
         codes.STATE_UNREADABLE,
-        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and a part of it "
-        f"has the wrong shape ({what}). Put back the newest intact snapshot from the history directory beside it, or "
-        "restore it from a backup.",
+        f"{bench.store.describe()}: it carries no digest, so it was edited or comes from an early version, and "
+        f"a part of it has the wrong shape ({what}). Put back the newest intact snapshot from the history "
+        "directory beside it, or restore it from a backup.",
     )

@@ -12,7 +12,7 @@ from flareiac.sdk.state import Lease, LockInfo
 
 @contextmanager
 def locked(bench: Bench, operation: str, timeout: float, emit: Callable[[Event], None]) -> Iterator[Lease]:
-    """Holds the state lock. Raises ``LockHeld`` when it could not be had, ``Failure`` when the store cannot be written."""
+    """Holds the state lock. Raises ``LockHeld``, or ``Failure`` where the store cannot be written."""
 
     def waiting(info: LockInfo) -> None:
         emit(Note(message=f"Waiting for the state lock, held by {info.owner} on {info.host} ({info.operation})..."))

@@ -1,4 +1,4 @@
-"""Plans as files: written whole and private, read with a way out for what is not a plan. Touches these files alone."""
+"""Plans as files: written whole and private, read with a way out for what is not a plan. Touches files."""
 
 import os
 from collections.abc import Mapping
@@ -24,7 +24,8 @@ def write_plan_files(root: Path, files: Mapping[str, bytes]) -> None:
         try:
             _write_private(root / name, content)
         except OSError as problem:
-            why = f"{name}: {problem.strerror or problem}. The plan was not saved; give another place, or make room there."
+            way_out = "The plan was not saved; give another place, or make room there."
+            why = f"{name}: {problem.strerror or problem}. {way_out}"
             raise Failure(error(codes.FILE_NOT_WRITTEN, why)) from problem
 
 
@@ -45,7 +46,7 @@ def read_plan(root: Path, file: str) -> Plan:
 
 
 def _write_private(path: Path, content: bytes) -> None:
-    """Writes all of the content or nothing, readable by its owner alone: a plan holds secrets of its settings."""
+    """Writes all of the content or nothing, readable by its owner alone: settings in it may be secret."""
     if path.exists() and not path.is_file():
         path.write_bytes(content)  # a device or a pipe
         return

@@ -18,6 +18,7 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
     """What the state holds of an address. Raises ``Failure`` when it holds nothing."""
     record = snapshot.resources.get(address)
     if record is None:
-        hint = did_you_mean(address, {*snapshot.resources, *(each for item in snapshot.resources.values() for each in item.resolved)})
-        raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. flareiac state list shows what it holds.{hint}"))
+        connections = {each for item in snapshot.resources.values() for each in item.resolved}
+        hint = f"flareiac state list shows what it holds.{did_you_mean(address, {*snapshot.resources, *connections})}"
+        raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. {hint}"))
     return record

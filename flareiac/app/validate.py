@@ -1,4 +1,4 @@
-"""The use case of ``validate``: is the configuration right by itself? Reads the project's files, and no system."""
+"""The use case of ``validate``: is the configuration right? Reads the project's files, and no system."""
 
 from dataclasses import dataclass
 

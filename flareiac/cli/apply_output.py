@@ -8,6 +8,7 @@ from flareiac.cli.complaints import complain
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Event
+from flareiac.model.plan import Plan
 from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_diagnostic, stale_text
 from flareiac.render.resource_text import Detail
 from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
@@ -17,13 +18,19 @@ _ENDED_BEFORE = (End.INVALID, End.BLOCKED)
 
 
 class ApplyOutput(Protocol):
-    """The three things that an apply shows, in this order."""
+    """What an apply shows, in this order."""
 
     def plan(self, planned: PlanReport) -> None:
         """What is about to be done, or why nothing is."""
 
+    def begin(self, plan: Plan) -> None:
+        """The plan is approved and is carried out from now on."""
+
     def event(self, event: Event) -> None:
         """What happens."""
+
+    def close(self) -> None:
+        """Nothing more happens."""
 
     def conclusion(self, report: ApplyReport) -> None:
         """How it ended."""
@@ -38,10 +45,16 @@ class TextOutput:
     def plan(self, planned: PlanReport) -> None:
         print_report(self._terminal, planned, detail=self._detail, show_steps=self._show_steps)
 
+    def begin(self, plan: Plan) -> None:
+        pass
+
     def event(self, event: Event) -> None:
         line = event_line(event, colour=self._terminal.colour())
         if line is not None:
             self._terminal.out(line)
+
+    def close(self) -> None:
+        pass
 
     def conclusion(self, report: ApplyReport) -> None:
         terminal, found = self._terminal, report.report
@@ -73,10 +86,16 @@ class JsonOutput:
     def plan(self, planned: PlanReport) -> None:
         print_report_json(self._terminal, planned)
 
+    def begin(self, plan: Plan) -> None:
+        pass
+
     def event(self, event: Event) -> None:
         record = event_record(event)
         if record is not None:
             self._terminal.out_json(record)
+
+    def close(self) -> None:
+        pass
 
     def conclusion(self, report: ApplyReport) -> None:
         terminal = self._terminal

@@ -11,8 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 from flareiac.cli.exit_codes import table
 
 GLOBAL_OPTIONS: Final = (
-    "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; -no-color; "
-    "-lock-timeout=60s waits for the state lock."
+    "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; "
+    "-no-color; -lock-timeout=60s waits for the state lock."
 )
 
 
@@ -135,8 +135,8 @@ TREE: Final[Mapping[str, Command | Group]] = {
             ),
             "rollback": Command(
                 "table:rollback",
-                "Set a table back to an earlier snapshot, after showing what that does. Jobs that write it or stream from it "
-                "must have stopped.",
+                "Set a table back to an earlier snapshot, after showing what that does. Jobs that write it "
+                "or stream from it must have stopped.",
             ),
         },
     ),
@@ -153,7 +153,7 @@ def command_of(arguments: Sequence[str]) -> Command | None:
 
 
 class LazyCommand(TyperCommand):
-    """A command whose module is imported when the command line is parsed for it; listings show its help without."""
+    """A command whose module is imported when its options are parsed; listings show its help without."""
 
     def __init__(self, name: str, command: Command) -> None:
         super().__init__(name, help=command.help, rich_markup_mode=None)
@@ -171,7 +171,8 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, *arguments: Any, **options: Any) -> typer.Context:
         """Parses the rest of the command line; the context that comes back is that of the loaded command."""
-        return self.loaded().make_context(*arguments, **options)  # type: ignore[return-value] # typer declares its base
+        # typer declares the class that its own context derives from
+        return self.loaded().make_context(*arguments, **options)  # type: ignore[return-value]
 
 
 def command_tree() -> TyperGroup:

@@ -23,7 +23,7 @@ def _name_page(terminal: Terminal, found: Iterable[Diagnostic]) -> None:
     """Names the page of the first error that has one, once for a command."""
     if terminal.page_named:
         return
-    with suppress(Failure):  # two installed providers that exclude each other: then this is the error, without a page
+    with suppress(Failure):  # two installed providers exclude each other: this error has no page
         errors = (item.code for item in found if item.severity is Severity.ERROR)
         code = next((code for code in errors if code_page(code)), None)
         if code is not None:

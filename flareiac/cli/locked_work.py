@@ -16,7 +16,10 @@ from flareiac.sdk.validators import parse_duration
 
 @dataclass(frozen=True, slots=True)
 class LockedWork:
-    """What a command that takes the lock needs. ``lock_timeout`` in seconds; ``emit`` says an event on standard error."""
+    """What a command that takes the lock needs.
+
+    ``lock_timeout`` in seconds; ``emit`` says an event on standard error.
+    """
 
     bench: Bench
     lock_timeout: float

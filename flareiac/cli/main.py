@@ -1,4 +1,4 @@
-"""The entry point: reads the command line as Terraform's users type it, runs one command, returns its exit code."""
+"""The entry point: reads the command line as Terraform's users type it, and runs one command."""
 
 import gc
 import sys
@@ -13,7 +13,8 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 def main() -> None:
     """Runs the command line of this process and exits."""
-    # A command makes many records and drops few: the default thresholds spend half of its time on looking for garbage.
+    # A command makes many records and drops few: with the default thresholds, the search for garbage takes
+    # half of its time.
     gc.set_threshold(100_000, 50, 50)
     prepare_streams()
     sys.exit(run(sys.argv[1:]))
@@ -50,7 +51,7 @@ def _two_dashes(arguments: Sequence[str]) -> list[str]:
 
 
 def _without_globals(arguments: list[str], values: dict[str, str], terminal: Terminal) -> list[str] | None:
-    """Moves the options of every command into ``values``; None when one lacks its value or has a wrong one."""
+    """Moves the global options into ``values``; None when one lacks its value or has a wrong one."""
     rest: list[str] = []
     waiting = iter(arguments)
     for item in waiting:

@@ -46,7 +46,7 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     except LockHeld as held:
         return failing.end([_held(held)], ExitCode.LOCKED)
     except BrokenPipeError:
-        # The reader of our output is gone; what the interpreter still flushes at exit must not complain about it.
+        # The reader of our output is gone: what the interpreter flushes at exit must not complain about it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.ERROR)
     except Exception as bug:  # noqa: BLE001 - the last resort: no user should have to read a traceback
@@ -66,12 +66,13 @@ class _Failing:
             return int(code)
         try:
             self._in_json(diagnostics)
-        except (Failure, BrokenPipeError):  # standard output takes nothing: the reason goes where it can still be read
+        except (Failure, BrokenPipeError):  # standard output takes nothing, standard error may
             complain(self._terminal, diagnostics)
         return int(code)
 
     def usage(self, problem: TyperException) -> int:
-        # Options are documented and typed with one dash; the parser names them with two, and its library by "Value error".
+        # Options are documented and typed with one dash; the parser names them with two. "Value error" is what
+        # its library says before the reason.
         text = re.sub(r"(?<![\w-])--(?=[a-z])", "-", problem.format_message()).replace("Value error, ", "")
         if text.startswith("Usage:"):
             self._terminal.say(problem.format_message())  # a group without a command: the whole help
@@ -111,7 +112,7 @@ def _cancelled_by_signals(invocation: Invocation, *, reads_only: bool) -> Iterat
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         if reads_only:
-            # Nothing to bring to an end: evaluation in this thread and questions in others are left where they are.
+            # Nothing to bring to an end: work in this thread and questions in others are left where they are.
             with suppress(Exception):
                 terminal.say("\nCancelled.")
             os._exit(int(ExitCode.CANCELLED))
@@ -143,8 +144,8 @@ def _bug(problem: Exception) -> Diagnostic:
     what = " ".join(f"{type(problem).__name__}: {problem}".split())
     return error(
         codes.BUG,
-        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in the state, "
-        "and what it had begun is settled by the next one. Please report this together with the output under "
+        f"{what} (in {place.name}, {place.filename}:{place.lineno}). What an apply has done until now is in the "
+        "state, and what it had begun is settled by the next one. Please report this together with the output under "
         "FLAREIAC_DEBUG=1.",
     )
 
@@ -154,6 +155,6 @@ def _held(held: LockHeld) -> Diagnostic:
     until = dt.datetime.fromtimestamp(info.expires, dt.UTC).strftime("%H:%M:%S UTC")
     return error(
         codes.STATE_LOCKED,
-        f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until} unless "
-        "renewed). Wait for it with -lock-timeout=60s; plan and drift need no lock.",
+        f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until} "
+        "unless renewed). Wait for it with -lock-timeout=60s; plan and drift need no lock.",
     )

@@ -12,7 +12,7 @@ from flareiac.render.counts import applied
 from flareiac.render.output_text import outputs_text
 from flareiac.render.style import Style, Tone
 
-_DOING = {
+DOING = {
     Verb.CREATE: "Creating",
     Verb.ADOPT: "Importing",
     Verb.UPDATE: "Modifying",
@@ -41,19 +41,19 @@ PATIENCE = 10.0
 def event_line(event: Event, colour: bool) -> str | None:
     """The line (or lines) for one event; None for what nobody needs to read, such as a bare update of the state."""
     style = Style(colour)
-    name = "" if isinstance(event, Note) else _name(event.operation)
+    name = "" if isinstance(event, Note) else operation_name(event.operation)
     match event:
         case Started(operation=operation):
-            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {_DOING[operation.verb]}...")
+            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {DOING[operation.verb]}...")
         case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:  # a phase, and no news
             return None
         case Progressed(operation=operation, message=message, elapsed=elapsed):
             told = f" {printable(message)}" if message else ""
-            return f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
+            return f"{name}: Still {DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{told}"
         case Completed():
             return _completed(event, style)
         case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(item.cancelled for item in diagnostics):
-            return style.paint(f"{name}: {_DOING[operation.verb]} cancelled, not confirmed", Tone.CHANGE)
+            return style.paint(f"{name}: {DOING[operation.verb]} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
             return style.paint(f"{name}: {_DONE[operation.verb]} errored after {elapsed_text(elapsed)}{why}", Tone.REMOVE)
@@ -68,11 +68,12 @@ def _completed(event: Completed, style: Style) -> str | None:
     if operation.verb is Verb.RECORD and not event.messages:
         return None
     how = "was completed by the interrupted apply" if event.resumed else f"complete after {elapsed_text(event.elapsed)}"
-    lines = [style.strong(f"{_name(operation)}: {_DONE[operation.verb]} {how}")]
+    lines = [style.strong(f"{operation_name(operation)}: {_DONE[operation.verb]} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
 
 
-def _name(operation: Operation) -> str:
+def operation_name(operation: Operation) -> str:
+    """The address, with the kind of maintenance where it is one."""
     return printable(f"{operation.address} ({operation.duty})" if operation.duty else operation.address)
 
 

@@ -1,1 +1,1 @@
-"""The commands: a module for each, or for those that do the same work. ``command_tree`` lists them and imports one of them."""
+"""The commands: a module for each, or for those that share their work. ``command_tree`` imports one."""

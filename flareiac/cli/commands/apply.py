@@ -1,7 +1,8 @@
 """``apply``, ``destroy`` and ``maintain``: plan (or take a saved plan), ask, carry out."""
 
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -27,10 +28,13 @@ from flareiac.cli.plan_options import (
     plan_request,
 )
 from flareiac.cli.project import opened
+from flareiac.cli.terminal import Terminal
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.events import Event
+from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render import resource_text
+from flareiac.render.losses_text import losses_text
 
 _CODES = {
     End.NOTHING_TO_DO: ExitCode.DONE,
@@ -179,12 +183,13 @@ def _apply_fresh(invocation: Invocation, request: PlanRequest, mode: _Mode) -> i
     def approve(planned: PlanReport) -> bool:
         output.plan(planned)
         assert planned.plan is not None, "only a whole plan is put to a person"
-        if mode.auto_approve or planned.plan.state_only:
-            return True
-        return invocation.terminal.ask("\nDo you want to perform these actions?")
+        approved = mode.auto_approve or planned.plan.state_only or _ask(invocation.terminal, planned.plan)
+        if approved:
+            output.begin(planned.plan)
+        return approved
 
     conduct = _conduct(invocation, mode, output, approve)
-    with opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as bench:
+    with opened(invocation, var=mode.var, var_file=mode.var_file, parallelism=mode.parallelism) as bench, closing(output):
         report = apply_fresh(bench, request, conduct)
     if report.end in (End.INVALID, End.BLOCKED, End.NOTHING_TO_DO):
         output.plan(report.planned)
@@ -199,10 +204,11 @@ def _apply_saved(invocation: Invocation, file: str, mode: _Mode) -> int:
     def approve(planned: PlanReport) -> bool:
         if mode.as_json:
             output.plan(planned)
+        output.begin(saved)
         return True  # it was looked at when it was saved
 
     conduct = _conduct(invocation, mode, output, approve)
-    with opened(invocation, parallelism=mode.parallelism) as bench:
+    with opened(invocation, parallelism=mode.parallelism) as bench, closing(output):
         report = apply_saved(bench, saved, conduct)
     if report.end in (End.INVALID, End.BLOCKED):
         output.plan(report.planned)
@@ -210,9 +216,22 @@ def _apply_saved(invocation: Invocation, file: str, mode: _Mode) -> int:
     return _CODES[report.end]
 
 
+def _ask(terminal: Terminal, plan: Plan) -> bool:
+    """Asks for approval, after what is gone once it is given."""
+    losses = losses_text(plan, width=terminal.width(), colour=terminal.colour(sys.stderr.isatty()))
+    if losses:
+        terminal.say(f"\n{losses}")
+    return terminal.ask("\nDo you want to perform these actions?")
+
+
 def _output(invocation: Invocation, mode: _Mode) -> ApplyOutput:
     if mode.as_json:
         return JsonOutput(invocation.terminal)
+    if invocation.terminal.animated():
+        # Imported here: drawing costs a part of the start, and a pipe or a CI job has no use for it.
+        from flareiac.cli.live_output import LiveOutput
+
+        return LiveOutput(invocation.terminal, detail=mode.detail, show_steps=mode.show_steps)
     return TextOutput(invocation.terminal, detail=mode.detail, show_steps=mode.show_steps)
 
 

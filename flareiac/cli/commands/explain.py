@@ -15,7 +15,10 @@ from flareiac.render.markdown import terminal_text
 
 Name = Annotated[
     str | None,
-    typer.Argument(help="A block, BLOCK.ATTRIBUTE, function, code, rule, setting or page. Without it, all names.", metavar="[NAME]"),
+    typer.Argument(
+        help="A block, BLOCK.ATTRIBUTE, function, code, rule, setting or page. Without it, all names.",
+        metavar="[NAME]",
+    ),
 ]
 
 

@@ -55,15 +55,15 @@ def import_(
 
 
 def _new_file(root: Path, out: str) -> Path:
-    """The place of the file to write. Raises ``Failure`` when something is there, or when no plan would read it."""
+    """The file to write. Raises ``Failure`` where something is there, or where no plan would read it."""
     path = root / out
     if not out.endswith(SUFFIX):
         why = f"Configuration is read from files whose names end in {SUFFIX}."
-        raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} Write for example -out=imported{SUFFIX}."))
+        way_out = f"Write for example -out=imported{SUFFIX}."
+        raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} {way_out}"))
     if path.exists() or path.is_symlink():
-        raise Failure(
-            error(codes.FILE_EXISTS, f"{out} exists, and import never overwrites a file. Choose another name, or move the file away first.")
-        )
+        way_out = "Choose another name, or move the file away first."
+        raise Failure(error(codes.FILE_EXISTS, f"{out} exists, and import never overwrites a file. {way_out}"))
     return path
 
 
@@ -87,7 +87,7 @@ def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
     except OSError as trouble:
         raise Failure(error(codes.FILE_NOT_WRITTEN, f"{target.name}: {trouble.strerror or trouble}.")) from trouble
     count = len(found.addresses)
-    terminal.out(
-        f"Wrote {count} import{'' if count == 1 else 's'} to {target.name}. Next: flareiac plan shows them, flareiac apply adopts them."
-    )
+    imports = f"{count} import{'' if count == 1 else 's'}"
+    following = "Next: flareiac plan shows them, flareiac apply adopts them."
+    terminal.out(f"Wrote {imports} to {target.name}. {following}")
     return ExitCode.DONE

@@ -20,7 +20,10 @@ Patterns = Annotated[list[str] | None, typer.Argument(help="Addresses or globs."
 Recorded = Annotated[str, typer.Argument(help="A recorded address.")]
 Dropped = Annotated[
     str,
-    typer.Argument(help="What was dropped; ADDRESS@UUID names one of several of that address.", metavar="ADDRESS[@UUID]"),
+    typer.Argument(
+        help="What was dropped; ADDRESS@UUID names one of several of that address.",
+        metavar="ADDRESS[@UUID]",
+    ),
 ]
 
 

@@ -11,7 +11,10 @@ from flareiac.cli.locked_work import locked_work
 
 Address = Annotated[
     str,
-    typer.Argument(help="The address that the table had; ADDRESS@UUID names an earlier one of that address.", metavar="ADDRESS"),
+    typer.Argument(
+        help="The address that the table had; ADDRESS@UUID names an earlier one of that address.",
+        metavar="ADDRESS",
+    ),
 ]
 
 

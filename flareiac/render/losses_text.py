@@ -1,0 +1,28 @@
+"""What a plan destroys or loses: the last thing that is read before it is approved."""
+
+from collections.abc import Iterator
+
+from flareiac.model.plan import LOSING, Plan, PlannedResource
+from flareiac.render.control_characters import printable
+from flareiac.render.resource_text import wrapped
+from flareiac.render.style import Style, Tone
+from flareiac.sdk.changes import Action
+
+_GONE = {Action.DELETE: "is destroyed", Action.REPLACE: "is destroyed and created again"}
+
+
+def losses_text(plan: Plan, *, width: int, colour: bool) -> str:
+    """One line for each thing that is gone afterwards; empty when there is none."""
+    lines = [wrapped(printable(line), width, "  - ", "    ") for item in plan.resources for line in _lost(item)]
+    if not lines:
+        return ""
+    return Style(colour).paint("\n".join(["This destroys or loses:", *lines]), Tone.REMOVE)
+
+
+def _lost(resource: PlannedResource) -> Iterator[str]:
+    """What a resource loses; of one that is destroyed its end is said even where nothing else is."""
+    steps = [f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps if step.effect in LOSING]
+    if resource.action in _GONE:
+        yield ": ".join([f"{resource.address} {_GONE[resource.action]}", *filter(None, ["; ".join(steps)])])
+    elif resource.loses:
+        yield from (f"{resource.address}: {step}" for step in steps)

@@ -1,0 +1,61 @@
+"""The operations that are in progress, as a table that ``rich`` draws again and again while an apply runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from flareiac.model.plan import Operation
+from flareiac.render.apply_text import DOING, elapsed_text, operation_name
+from flareiac.render.control_characters import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """An operation in progress. ``since`` is on the clock of the view; ``step`` is what it said last."""
+
+    operation: Operation
+    since: float
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressView:
+    """One line an operation, the longest in progress first, then how far the apply is."""
+
+    running: Sequence[Running]
+    ended: int
+    total: int
+    since: float
+    now: float
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Lines are kept free: a view as high as the terminal would scroll, and could not be drawn over.
+        room = max(1, options.size.height - 3)
+        oldest = sorted(self.running, key=lambda item: item.since)
+        table = Table.grid(padding=(0, 1), expand=False)
+        table.add_column()
+        for overflow in ("ellipsis", "crop", "ellipsis"):
+            table.add_column(no_wrap=True, overflow="crop" if options.ascii_only else overflow)
+        for item in oldest[:room]:
+            table.add_row(*self._row(item, ascii_only=options.ascii_only))
+        yield Group(table, Text(self._footer(len(oldest) - room), no_wrap=True, overflow="crop"))
+
+    def _row(self, item: Running, *, ascii_only: bool) -> tuple[Spinner, Text, Text, Text]:
+        spinner = Spinner("line" if ascii_only else "dots")
+        spinner.start_time = self.since
+        name = f"{operation_name(item.operation)}: {DOING[item.operation.verb]}"
+        return (
+            spinner,
+            Text(name, style="bold"),
+            Text(elapsed_text(self.now - item.since), justify="right"),
+            Text(printable(item.step), style="dim"),
+        )
+
+    def _footer(self, hidden: int) -> str:
+        more = f" ({hidden} of them not shown)" if hidden > 0 else ""
+        running = f"{len(self.running)} in progress{more}"
+        return f"{self.ended} of {self.total} operations done, {running}, {elapsed_text(self.now - self.since)}"
