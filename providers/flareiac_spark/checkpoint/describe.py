@@ -19,7 +19,7 @@ _LAST: Final = 5
 _PARTS: Final = ("metadata", "offsets", "commits", "sources", "state")
 
 
-def explain(recorded: Recorded, project: Project) -> Attributes:
+def describe(recorded: Recorded, project: Project) -> Attributes:
     """``generations``: one entry for each folder, oldest first; ``queries``: what is in those in use. Raises ``Damaged``, ``OSError``."""
     attributes, layout = recorded.attributes, recorded.identity
     location, generation = absolute_place(attributes["location"], project), attributes["generation"]

@@ -10,8 +10,8 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present, Recorded, Unreadable
 from flareiac_spark import codes
-from flareiac_spark.checkpoint.describe import explain
-from flareiac_spark.checkpoint.retention import collect
+from flareiac_spark.checkpoint.describe import describe
+from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE
 from flareiac_spark.checkpoint_files.reader import Damaged
@@ -84,7 +84,7 @@ class CheckpointDriver:
     def explain(self, address: str, recorded: Recorded) -> Attributes:
         """See ``flareiac.sdk.capabilities.Explaining``."""
         try:
-            return explain(recorded, self._project)
+            return describe(recorded, self._project)
         except Damaged as trouble:
             raise Failure(damage(address, trouble)) from trouble
         except OSError as trouble:
@@ -93,7 +93,7 @@ class CheckpointDriver:
     def collect(self, address: str, recorded: Recorded, holders: Mapping[str, Recorded], *, dry_run: bool) -> Sequence[str]:
         """See ``flareiac.sdk.capabilities.Collecting``."""
         try:
-            return tuple(collect(recorded, holders, self._project, dry_run=dry_run))
+            return tuple(delete_unused_generations(recorded, holders, self._project, dry_run=dry_run))
         except Damaged as trouble:
             raise Failure(damage(address, trouble)) from trouble
         except OSError as trouble:

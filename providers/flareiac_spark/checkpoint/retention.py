@@ -20,7 +20,7 @@ HELD_SECONDS: Final = 7 * 24 * 3600
 """How long the snapshot before a rebuild is held, and with it the generation that it fits."""
 
 
-def collect(recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool) -> Iterator[str]:
+def delete_unused_generations(recorded: Recorded, holders: Mapping[str, Recorded], project: Project, *, dry_run: bool) -> Iterator[str]:
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
     attributes = recorded.attributes
     location = absolute_place(attributes["location"], project)

@@ -63,7 +63,7 @@ def canonical(decoded: Decoded, references: References, project: Project, diagno
     }
     validation.check(attributes, diagnostics)
     validation.check_columns(attributes, {name: _certain_columns(item, references) for name, item in inputs.items()}, diagnostics)
-    foreign_tables.warn(decoded.name, attributes, project, diagnostics)
+    foreign_tables.warn_of_expiry(decoded.name, attributes, project, diagnostics)
     return attributes
 
 

@@ -6,7 +6,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Claim, Relation, Sharing
 from flareiac.sdk.references import References
 from flareiac_spark.definition.canonical import is_finite
-from flareiac_spark.definition.column_usage import names_given, names_read
+from flareiac_spark.definition.column_usage import columns_by_relation, columns_read
 
 _SHARING: Final = {
     "complete": Sharing.REPLACES,
@@ -20,7 +20,7 @@ _SHARING: Final = {
 def claims(address: str, attributes: Attributes, references: References) -> tuple[Claim, ...]:
     """The tables of its inputs and outputs, and its checkpoint's location."""
     found: list[Claim] = []
-    given = names_given(attributes, references)
+    given = columns_by_relation(attributes, references)
     recorded = references.get(address)
     queries = queries_recorded(attributes, recorded.identity if recorded else {})
     for name, item in attributes["inputs"].items():
@@ -66,7 +66,7 @@ def queries_recorded(attributes: Attributes, identity: Attributes) -> tuple[str,
 
 
 def _reads(address: str, attributes: Attributes, name: str, table: str, relation: Relation, tolerates: tuple[str, ...]) -> Claim:
-    columns = names_read(attributes, name)
+    columns = columns_read(attributes, name)
     return Claim(subject=table, holder=address, relation=relation, reason=f"input {name}", tolerates=tolerates, columns=columns)
 
 

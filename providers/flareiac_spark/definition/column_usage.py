@@ -9,7 +9,7 @@ from flareiac_spark.sql.column_usage import columns_named
 from flareiac_spark.sql.relations import columns_given
 
 
-def names_given(attributes: Attributes, references: References) -> dict[str, tuple[str, ...] | None]:
+def columns_by_relation(attributes: Attributes, references: References) -> dict[str, tuple[str, ...] | None]:
     """The columns that each input and step gives, all in lower case; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
         name.lower(): [column["name"] for column in input_columns(item, references)] or None for name, item in attributes["inputs"].items()
@@ -20,7 +20,7 @@ def names_given(attributes: Attributes, references: References) -> dict[str, tup
     return {name: None if names is None else tuple(column.lower() for column in names) for name, names in known.items()}
 
 
-def names_read(attributes: Attributes, relation: str) -> tuple[str, ...]:
+def columns_read(attributes: Attributes, relation: str) -> tuple[str, ...]:
     """Columns that the steps name of a relation, in lower case, sorted: those of queries that read nothing else beside it."""
     texts = (attributes["steps"][name].get("sql") or "" for name in attributes["step_order"])
     return tuple(sorted({column for sql in texts for column in columns_named(sql, relation)}))

@@ -10,7 +10,7 @@ from flareiac_spark.places import absolute_place
 _DATA = "data."
 
 
-def warn(name: str, attributes: Attributes, project: Project, diagnostics: Diagnostics) -> None:
+def warn_of_expiry(name: str, attributes: Attributes, project: Project, diagnostics: Diagnostics) -> None:
     """A table that is only read here expires by the rules of its owner, who does not know of this reader."""
     if attributes["mode"] == "batch" or attributes["checkpoint_location"] is None:
         return

@@ -24,7 +24,7 @@ def write(frame: Any, output: Output, carry: Mapping[str, str]) -> None:
 def _write(frame: Any, output: Output) -> None:
     from pyspark.sql import functions as F  # noqa: N812 - the name under which everybody knows it
 
-    writer = frame.writeTo(tables.spell_target(output)).options(**write_options(output))
+    writer = frame.writeTo(tables.quoted_target(output)).options(**write_options(output))
     match output.mode:
         case "append":
             writer.append()

@@ -21,7 +21,7 @@ def open_input(session: Any, item: Input, starts: Mapping[str, int | None]) -> A
             return _open_source(session, item.source, starts.get(item.name))
         case TableInput():
             tables.load(session, item.identifier, item.uuid)
-            return session.table(tables.spell(item.identifier))
+            return session.table(tables.quoted_name(item.identifier))
         case FilesInput():
             reader = session.read.format(item.format).schema(spark_columns(item.columns)).options(**_strict(item.format, item.options))
             return reader.load(item.path)
@@ -68,7 +68,7 @@ def _open_source(session: Any, source: Source, start: int | None) -> Any:
             return reader.load()
         case TableSource():
             tables.load(session, source.identifier, source.uuid)
-            return reader.options(**_table_options(source, start)).table(tables.spell(source.identifier))
+            return reader.options(**_table_options(source, start)).table(tables.quoted_name(source.identifier))
         case _:
             assert_never(source)
 

@@ -26,7 +26,7 @@ class TableWork:
     @property
     def name(self) -> str:
         """The table as Spark reads it."""
-        return tables.spell(self.identifier)
+        return tables.quoted_name(self.identifier)
 
     @property
     def jvm(self) -> Any:

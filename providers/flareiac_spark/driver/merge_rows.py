@@ -64,7 +64,7 @@ def statement(session: Any, output: Output, rows: NewRows) -> str:
     checked = quote((set_columns or given)[0])
     guard, rows_sql = _unmatched(session, output, merge, _reduced(merge, rows, meeting, checked))
     clauses.append(f"WHEN NOT MATCHED{guard} THEN INSERT ({inserted}) VALUES ({values})")
-    return f"MERGE INTO {tables.spell_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
+    return f"MERGE INTO {tables.quoted_target(output)} t USING ({rows_sql}) s ON {meets} {' '.join(clauses)}"
 
 
 def rule(output: Output) -> Merge:

@@ -100,7 +100,7 @@ def _sink(session: Any, spec: JobSpec, output: Output) -> Callable[[], QueryWatc
     writer = _writer(frame, spec, output, output.name).outputMode(output.mode).options(**write_options(output))
 
     def start() -> QueryWatch:
-        return QueryWatch(output.name, _begun(partial(writer.toTable, tables.spell(output.identifier)), spec, output, output.name))
+        return QueryWatch(output.name, _begun(partial(writer.toTable, tables.quoted_name(output.identifier)), spec, output, output.name))
 
     return start
 

@@ -20,14 +20,14 @@ class Marked:
     rows: int | None
 
 
-def spell(identifier: Sequence[str]) -> str:
+def quoted_name(identifier: Sequence[str]) -> str:
     """``("lake", "demo", "flights")`` as Spark reads it."""
     return ".".join(quote(part) for part in identifier)
 
 
-def spell_target(output: Output) -> str:
+def quoted_target(output: Output) -> str:
     """The table, or the branch of it, that an output writes, as Spark reads it."""
-    return spell(output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}"))
+    return quoted_name(output.identifier if is_main(output.branch) else (*output.identifier, f"branch_{output.branch}"))
 
 
 def is_main(branch: str | None) -> bool:
@@ -54,7 +54,7 @@ def load(session: Any, identifier: Sequence[str], uuid: str | None) -> Any:
 
     shown = ".".join(identifier)
     try:
-        table = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, spell(identifier))
+        table = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, quoted_name(identifier))
     except AnalysisException:
         raise Refusal("TABLE_NOT_FOUND", f"The table {shown} does not exist.") from None
     found = str(table.uuid().toString())

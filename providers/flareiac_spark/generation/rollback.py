@@ -89,7 +89,7 @@ def committed(spec: JobSpec) -> dict[str, int | None]:
     return found
 
 
-def put_back(address: str) -> Diagnostic:
+def restored(address: str) -> Diagnostic:
     """Said when the old definition runs again."""
     return warning(
         codes.PREVIOUS_DEFINITION_RESTORED,
@@ -99,7 +99,7 @@ def put_back(address: str) -> Diagnostic:
     )
 
 
-def left(address: str, why: str) -> Diagnostic:
+def not_restored(address: str, why: str) -> Diagnostic:
     """Said when the new definition is left as it is."""
     return warning(
         codes.PREVIOUS_DEFINITION_NOT_RESTORED,

@@ -41,10 +41,10 @@ from flareiac_spark.job.read import read_job
 from flareiac_spark.job.wait import (
     Wanted,
     computes_its_first_batch,
+    not_stable,
     runs_no_more,
     settled,
     still_running,
-    trouble,
     wait_until_settled,
     wait_until_stopped,
 )
@@ -136,7 +136,7 @@ class JobDriver:
         wanted = replace(entry, state="running", nonce=nonce)
         self._applications.want(engine, request.references, _with(request.address, wanted))
         if self._applications.bring_up(engine, request.cancel, request.progress) is None:
-            return NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
+            return NotApplied(diagnostics=(not_stable(request.address, None, 0, True, ""),))
         return self._await_settled(request, recorded.attributes, wanted, recorded.identity)
 
     def starting(self, recorded: Recorded, observed: Observation, *, by_name: bool) -> Attributes | None:
@@ -167,7 +167,7 @@ class JobDriver:
         finite = is_finite(planned)
         job = Wanted(address=request.address, digest=target.digest, nonce=target.nonce, finite=finite).of(status) if status else None
         if job is None or job.phase == "failed" or not settled(job, finite=finite) or not (finite or is_alive(status)):
-            unsettled = self._known(request, target, (trouble(request.address, job, 0, True, ""),))
+            unsettled = self._known(request, target, (not_stable(request.address, job, 0, True, ""),))
             return unsettled if unsettled.attributes is not None else None
         self._note_queries(request.address, planned["application"], target.digest, job)
         return _with_renewal(Applied(attributes=planned, identity=_identity(request, target.digest, job)), self._noted(request, target))
@@ -271,8 +271,8 @@ class JobDriver:
         for folder, outputs in folders(spec).values():
             try:
                 on_disk = read_checkpoint(folder)
-            except Damaged as trouble:
-                raise Failure(damage(request.address, trouble)) from None
+            except Damaged as not_stable:
+                raise Failure(damage(request.address, not_stable)) from None
             if on_disk is not None and (batch := on_disk.in_flight) is not None:
                 marks = Marks(query_id=on_disk.query_id, batch=batch, targets=tuple(place_of(output, spec) for output in outputs))
                 found.update((str(folder), batch, output) for output in asking.ask(marks, A_WHILE).marked)
@@ -280,7 +280,7 @@ class JobDriver:
 
     def _taken_back(self, request: ApplyRequest, target: Target, before: rollback.Fallback | str, outcome: NotApplied) -> NotApplied:
         if isinstance(before, str):
-            return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, before)))
+            return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, before)))
         engine, recorded = _planned(request)["application"], _recorded(request)
         entry, restored = replace(before.entry, nonce=target.nonce + 1, queries={**target.queries, **before.entry.queries}), False
         try:
@@ -290,11 +290,11 @@ class JobDriver:
             if rollback.committed(target.spec) != before.committed:
                 self._applications.want(engine, request.references, _with(request.address, target.job()))
                 why = "a batch was committed under the new one before it failed, and the old one would go on after it"
-                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
+                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
             if self._written(request, target.spec) != before.written:
                 self._applications.want(engine, request.references, _with(request.address, target.job()))
                 why = "some outputs have a batch as the new one made it, and the old one would leave it so"
-                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.left(request.address, why)))
+                return replace(outcome, diagnostics=(*outcome.diagnostics, rollback.not_restored(request.address, why)))
             self._applications.want(engine, request.references, _with(request.address, entry))
             restored = True
             again = self._runs_again(request, recorded, entry)
@@ -305,13 +305,13 @@ class JobDriver:
     def _runs_again(self, request: ApplyRequest, recorded: Recorded, entry: DesiredJob) -> tuple[Diagnostic, ...]:
         if entry.state == "running":
             if self._applications.bring_up(_planned(request)["application"], request.cancel, request.progress) is None:
-                return (trouble(request.address, None, 0, True, ""),)
+                return (not_stable(request.address, None, 0, True, ""),)
             settled_again = self._await_settled(
                 request, {**recorded.attributes, "application": _planned(request)["application"]}, entry, {}
             )
             if isinstance(settled_again, NotApplied):
                 return settled_again.diagnostics
-        return (rollback.put_back(request.address),)
+        return (rollback.restored(request.address),)
 
     def _noted(self, request: ApplyRequest, target: Target) -> GenerationSwitch:
         """What an apply that was interrupted had emptied."""
@@ -357,7 +357,7 @@ class JobDriver:
         identity.pop(UNPROVEN, None)
         try:
             if self._applications.bring_up(planned["application"], request.cancel, request.progress) is None:
-                outcome: Outcome = NotApplied(diagnostics=(trouble(request.address, None, 0, True, ""),))
+                outcome: Outcome = NotApplied(diagnostics=(not_stable(request.address, None, 0, True, ""),))
             else:
                 outcome = self._await_settled(request, planned, target.job(), identity)
         except Failure as failure:
@@ -391,7 +391,7 @@ class JobDriver:
             job = seen if unproven else job
         if job is None or job.phase == "failed":
             log = str(control.job_log(request.address))
-            return NotApplied(diagnostics=(trouble(request.address, seen, within, request.cancel.is_set(), log),))
+            return NotApplied(diagnostics=(not_stable(request.address, seen, within, request.cancel.is_set(), log),))
         self._note_queries(request.address, attributes["application"], wanted.digest, job)
         if finite:
             self._rest(request, attributes)

@@ -12,10 +12,10 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
 from flareiac_spark.change import blockers as blocking
-from flareiac_spark.change.as_it_runs import QUERY, as_it_runs
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.change.diff import SPARK, changes, is_fresh
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
+from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.control.lease import LEASE_SECONDS
 from flareiac_spark.definition.canonical import is_finite
@@ -194,7 +194,7 @@ def _updated(request: PlanRequest, desired: Attributes, recorded: Attributes) ->
     undone = rolled_back(request, facts)
     drift = (*healable, *foreign(request), *undone, *pinned_otherwise(request, facts, desired))
     stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
-    planned = as_it_runs(recorded, desired) if stays else desired
+    planned = recorded_definition(recorded, desired) if stays else desired
     analyse = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return Proposal(
         action=_action(steps, planned, recorded, blockers),

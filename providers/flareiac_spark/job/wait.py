@@ -81,7 +81,7 @@ def wait_until_stopped(control: ControlDirectory, address: str, timeout: float, 
     return bool(wait_for(control, look, timeout=timeout, cancel=cancel))
 
 
-def trouble(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
+def not_stable(address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str) -> Diagnostic:
     """Why a job did not become stable."""
     if cancelled:
         found = error(codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address)

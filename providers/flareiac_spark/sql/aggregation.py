@@ -9,7 +9,7 @@ from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.predicate_pushdown import split
-from flareiac_spark.sql.resolve import Resolver, shown_name
+from flareiac_spark.sql.resolve import Resolver, column_name
 from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.simplified import origins
 
@@ -85,7 +85,7 @@ class _Gatherer:
                 raise CannotTell("a star beside aggregates")
             if isinstance(item, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
-            found.append((shown_name(item), item))
+            found.append((column_name(item), item))
         return found
 
     def _resolved(self, item: exp.Expr) -> exp.Expr:

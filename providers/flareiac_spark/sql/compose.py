@@ -38,7 +38,7 @@ from flareiac_spark.sql.operators import (
 )
 from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
 from flareiac_spark.sql.raw_parse import raw_parse
-from flareiac_spark.sql.resolve import Resolver, shown_name
+from flareiac_spark.sql.resolve import Resolver, column_name
 from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
 
 _MOST: Final = 2_000
@@ -484,7 +484,7 @@ def _item_names(item: exp.Expr) -> list[str]:
         case exp.Anonymous() if item.name.lower() in GENERATORS:
             raise CannotTell(f"{item.name.lower()} without names of columns is not read here")
         case _:
-            return [shown_name(item)]
+            return [column_name(item)]
 
 
 def _bare(item: exp.Expr) -> exp.Expr:

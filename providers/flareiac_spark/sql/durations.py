@@ -29,7 +29,7 @@ def duration(text: str) -> tuple[int, int] | None:
     return days, micros
 
 
-def spelled(text: str, *, days_count: bool) -> str:
+def normalized_duration(text: str, *, days_count: bool) -> str:
     """One spelling for texts of one length. ``days_count``: a day is not the same as 24 hours."""
     found = duration(text)
     if found is None:

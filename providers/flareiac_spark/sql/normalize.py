@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from flareiac_spark.sql.durations import spelled
+from flareiac_spark.sql.durations import normalized_duration
 from flareiac_spark.sql.functions import WINDOWS
 from flareiac_spark.sql.negation import is_stable
 
@@ -129,7 +129,7 @@ def _window(call: exp.Anonymous, named: Namer) -> list[str]:
     """Its time, size, slide and start. Windows that slide by their size do not overlap, and need not say so."""
     days_count = call.name.lower() == "session_window"
     time, *durations = call.expressions
-    texts = [spelled(each.name, days_count=days_count) if each.is_string else normalize(each, named) for each in durations]
+    texts = [normalized_duration(each.name, days_count=days_count) if each.is_string else normalize(each, named) for each in durations]
     is_tumbling = not days_count and len(texts) == 2 and texts[0] == texts[1]
     return [normalize(time, named), *(texts[:1] if is_tumbling else texts)]
 

@@ -188,7 +188,7 @@ class Resolver:
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
-def shown_name(item: exp.Expr) -> str:
+def column_name(item: exp.Expr) -> str:
     """The name that an item of SELECT gives its column; "" where Spark makes one up."""
     match item:
         case exp.Alias() | exp.Column():
@@ -196,7 +196,7 @@ def shown_name(item: exp.Expr) -> str:
         case exp.Dot():
             return str(item.expression.name)
         case exp.Paren():
-            return shown_name(item.this)
+            return column_name(item.this)
         case exp.Cast(this=exp.Column() as column) if len(column.parts) == 1:
             return str(column.name)
         case exp.Anonymous(expressions=[exp.Column() as column]) if item.name.lower() in CASTS and len(column.parts) == 1:

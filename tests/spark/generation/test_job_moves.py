@@ -33,7 +33,7 @@ from flareiac_spark.job import driver
 from flareiac_spark.job.driver import JobDriver
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
-from tests.spark.generation.test_renewal import FILES, PAIR, Driver, Offline, _applied
+from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied
 
 ENGINES = 'engine "one" { runtime_location = "one" }\nengine "two" { runtime_location = "two" }\n'
 
@@ -152,7 +152,7 @@ def test_what_a_failed_definition_wrote_of_a_batch_is_not_mixed_with_the_one_bef
     folder = sample(tmp_path / ".flareiac" / "checkpoints" / "default" / "x" / "all" / "g0001", committed=2)
     assert folder.is_dir()
     monkeypatch.setattr(JobDriver, "_started", lambda *_args: _failed(answers, marked))
-    monkeypatch.setattr(JobDriver, "_runs_again", lambda *_args: (rollback.put_back("job.x"),))
+    monkeypatch.setattr(JobDriver, "_runs_again", lambda *_args: (rollback.restored("job.x"),))
     outcome = jobs.apply(request(after, Recorded(attributes=before.attributes(), identity=stable.identity)))
     assert isinstance(outcome, NotApplied)
     assert [item.code for item in outcome.diagnostics] == [code]

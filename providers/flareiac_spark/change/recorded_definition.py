@@ -13,7 +13,7 @@ QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
 
 
-def as_it_runs(recorded: Attributes, desired: Attributes) -> Attributes:
+def recorded_definition(recorded: Attributes, desired: Attributes) -> Attributes:
     """The declared definition with the recorded query in it. Only for a change that restarts nothing."""
     kept = {
         **{name: recorded[name] for name in QUERY},

@@ -8,8 +8,8 @@ import pytest
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
-from flareiac_spark.checkpoint.describe import explain
-from flareiac_spark.checkpoint.retention import collect
+from flareiac_spark.checkpoint.describe import describe
+from flareiac_spark.checkpoint.retention import delete_unused_generations
 from flareiac_spark.generation.prepare import StartPositions, prepare
 from flareiac_spark.observation.checkpoint import removable
 from tests.spark.checkpoint_sample import SNAPSHOT, sample
@@ -49,12 +49,12 @@ def test_gc_removes_what_is_past_and_says_so(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             sample(tmp_path / "x" / output / f"g{number:04d}")
     project = Project(root=tmp_path)
-    said = list(collect(recorded(3), {"job.x": job(3)}, project, dry_run=True))
+    said = list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=True))
     assert [line.split(" (")[0] for line in said] == ["would remove generation 1 of output a", "would remove generation 1 of output b"]
     assert len(there(tmp_path)) == 6
-    list(collect(recorded(3), {"job.x": job(3)}, project, dry_run=False))
+    list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=False))
     assert there(tmp_path) == ["a/g0002", "a/g0003", "b/g0002", "b/g0003"]
-    assert list(collect(recorded(3), {"job.x": job(3)}, project, dry_run=False)) == []
+    assert list(delete_unused_generations(recorded(3), {"job.x": job(3)}, project, dry_run=False)) == []
     assert [path.name for path in (tmp_path / "x" / "a").iterdir() if path.name.startswith(".")] == []
 
 
@@ -62,7 +62,7 @@ def test_gc_keeps_what_a_job_still_runs_on(tmp_path: Path) -> None:
     """The checkpoint is a generation ahead of a job whose apply failed."""
     for number in (1, 2, 3):
         sample(tmp_path / "x" / "a" / f"g{number:04d}")
-    assert list(collect(recorded(3, keep=1), {"job.x": job(1)}, Project(root=tmp_path), dry_run=False)) == []
+    assert list(delete_unused_generations(recorded(3, keep=1), {"job.x": job(1)}, Project(root=tmp_path), dry_run=False)) == []
     assert len(there(tmp_path)) == 3
 
 
@@ -70,10 +70,10 @@ def test_gc_keeps_the_generation_of_a_held_snapshot(tmp_path: Path) -> None:
     for number in (1, 2):
         sample(tmp_path / "x" / "a" / f"g{number:04d}")
     rebuilds = {"a": {"table": "table.a", "snapshot_id": 5, "generation": 2, "generation_before": 1, "at": int(time.time())}}
-    (said,) = collect(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False)
+    (said,) = delete_unused_generations(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False)
     assert said.startswith("kept generation 1 of output a: the snapshot that fits it is held until")
     rebuilds["a"]["at"] = 1_600_000_000
-    list(collect(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False))
+    list(delete_unused_generations(recorded(2, keep=1), {"job.x": job(2, rebuilds)}, Project(root=tmp_path), dry_run=False))
     assert there(tmp_path) == ["a/g0002"]
 
 
@@ -81,7 +81,7 @@ def test_gc_leaves_an_imported_folder(tmp_path: Path) -> None:
     sample(tmp_path / "x")
     sample(tmp_path / "x" / "a" / "g0002")
     layout = {"layout": "single", "layout_generation": 1}
-    (said,) = collect(recorded(2, keep=1, **layout), {}, Project(root=tmp_path), dry_run=False)
+    (said,) = delete_unused_generations(recorded(2, keep=1, **layout), {}, Project(root=tmp_path), dry_run=False)
     assert "it is the folder that was imported" in said
     assert (tmp_path / "x" / "metadata").exists()
 
@@ -90,7 +90,7 @@ def test_what_is_shown(tmp_path: Path) -> None:
     sample(tmp_path / "x" / "a" / "g0002", ("files", "table"), committed=2, operator="dedupe")
     sample(tmp_path / "x" / "a" / "g0001")
     prepare(tmp_path / "x" / "a" / "g0003", StartPositions(by="me", told={"start_from": "earliest"}))
-    found = explain(recorded(2, keep=1), Project(root=tmp_path))
+    found = describe(recorded(2, keep=1), Project(root=tmp_path))
     (query,) = found["queries"]
     assert (query["committed"], query["in_flight"], query["watermark_ms"]) == (2, 3, 3000)
     assert [source["text"] for source in query["sources"]] == [
@@ -104,7 +104,7 @@ def test_what_is_shown(tmp_path: Path) -> None:
 
 
 def test_nothing_there_is_shown_as_nothing(tmp_path: Path) -> None:
-    found = explain(recorded(1), Project(root=tmp_path))
+    found = describe(recorded(1), Project(root=tmp_path))
     assert (found["queries"], found["generations"]) == ([], [])
 
 
@@ -112,8 +112,8 @@ def test_gc_keeps_what_a_prepared_generation_goes_on_after(tmp_path: Path) -> No
     """A stopped job has never begun in it; only the older folder tells where it stands."""
     first, second = sample(tmp_path / "x" / "a" / "g0001"), tmp_path / "x" / "a" / "g0002"
     prepare(second, StartPositions(by="me", told={"after": str(first), "batch": 3}))
-    (said,) = collect(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False)
+    (said,) = delete_unused_generations(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False)
     assert said == f"kept generation 1 of output a: {second} goes on after it and has not begun"
     sample(second)
-    list(collect(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False))
+    list(delete_unused_generations(recorded(2, keep=1), {"job.x": job(2)}, Project(root=tmp_path), dry_run=False))
     assert there(tmp_path) == ["a/g0002"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac_spark.definition.column_usage import names_read
+from flareiac_spark.definition.column_usage import columns_read
 
 CASES = [
     ("SELECT id, city FROM t", ("city", "id")),
@@ -26,4 +26,4 @@ CASES = [
 
 @pytest.mark.parametrize(("sql", "expected"), CASES, ids=[sql for sql, _ in CASES])
 def test_only_what_is_certain_is_named(sql: str, expected: tuple[str, ...]) -> None:
-    assert names_read({"step_order": ["s"], "steps": {"s": {"sql": sql}}}, "t") == expected
+    assert columns_read({"step_order": ["s"], "steps": {"s": {"sql": sql}}}, "t") == expected
